@@ -187,6 +187,7 @@ static void substep(layers_run *run, cutis_step_stats *stats)
         if (run->active_count > 0) layers_contacts_project(run);
         kit_lap(&clock, stats, PART_CONTACT);
     }
+
     stats->iterations += m->iterations;
     stats->contacts = layers_contacts_count(run);
 
@@ -214,6 +215,8 @@ static void substep(layers_run *run, cutis_step_stats *stats)
         stats->unconverged += failed || *run->s.recovering != 0;
         stats->residual = zone_points;
     }
+
+    /* errors of the sub-volumes; the skin goes back into its particles */
     if (m->volumes.count > 0)
         layers_volume_errors(&m->volumes, m->point_count, &run->w.volume, run->input->jobs, run->s.volume_errors);
     layers_skin_scatter(run);

@@ -57,6 +57,8 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
     vec3 *ends = ARENA_ARRAY(scratch, vec3, n + 1), *sums = ARENA_ARRAY(scratch, vec3, n + 1);
     float *totals = ARENA_ARRAY(scratch, float, n + 1), *reaches = ARENA_ARRAY(scratch, float, n + 1);
     if (scratch->failed) return error_memory(error, "the bones of solver layers");
+
+    /* joints in the rest pose */
     for (int j = 0; j < n; j++) {
         mat34 inverse;
         mat34 bind;
@@ -87,15 +89,20 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
             totals[j] += w;
         }
     }
+
+    /* how far the points reach along that way */
     for (int p = 0; p < b->build->mesh->point_count; p++) {
         vec3 x = to_sizes(b->model, vec3_load(b->build->mesh->positions + 3 * p));
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
             int j = weights->joints[i];
             if (weights->weights[i] < 0.5f) continue;
+
             vec3 way = vec3_normalize(vec3_sub(vec3_scale(sums[j], 1 / totals[j]), b->bones[j].joint));
             reaches[j] = MAX(reaches[j], vec3_dot(vec3_sub(x, b->bones[j].joint), way));
         }
     }
+
+    /* the ends of those bones */
     for (int j = 0; j < n; j++) {
         if (b->bones[j].end_count > 0 || !(totals[j] > 0)) continue;
         vec3 way = vec3_normalize(vec3_sub(vec3_scale(sums[j], 1 / totals[j]), b->bones[j].joint));
@@ -103,6 +110,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
         b->bones[j].ends = ends + used++;
         b->bones[j].end_count = 1;
     }
+
     return CUTIS_OK;
 }
 
@@ -142,10 +150,13 @@ static void axis_find(builder *b)
 {
     const point_weights *weights = b->build->weights;
     const layers_model *model = b->model;
+
     for (int k = 0; k < model->point_count; k++) {
         int point = model->paths.points[k];
         vec3 x = vec3_load(model->mesh->positions + 3 * k), sum = {0, 0, 0};
         float total = 0;
+
+        /* the nearest points of its bones, by the squares of the weights */
         for (int i = weights->first[point]; i < weights->first[point + 1]; i++) {
             float w = weights->weights[i] * weights->weights[i];
             sum = vec3_madd(sum, bone_nearest(b->bones + weights->joints[i], x), w);
@@ -175,13 +186,17 @@ static cutis_result room_find(const builder *b, arena *scratch, cutis_error *err
     const layers_model *model = b->model;
     const mesh *m = model->mesh;
     int n = model->point_count;
+
     void *memory = arena_push(scratch, contact_work_size(&model->surface), 1);
     float *next = ARENA_ARRAY(scratch, float, n);
     if (scratch->failed) return error_memory(error, "the layers");
+
+    /* pairs that touch at rest, or nearly do */
     contact_work work = contact_work_make(&model->surface, memory);
     contact_search_options options = {.margin = model->thickness, .thickness = model->thickness, .touching = true};
     contact_search(&model->surface, &work, m->positions, m->positions, &options, b->build->jobs);
     for (int k = 0; k < n; k++) room[k] = model->surface.tangle[k] < 0;
+
     for (int i = 0; i < work.pair_count; i++) {
         const contact_pair *pair = work.pairs + i;
         float edge = 0;
@@ -190,6 +205,8 @@ static cutis_result room_find(const builder *b, arena *scratch, cutis_error *err
         /* Half an edge is room enough for skin that is modelled that finely. */
         for (int v = 0; v < 4 && pair->distance <= 0.5f * edge; v++) room[pair->v[v]] = 0;
     }
+
+    /* the least over some rings, then the mean over the others */
     for (int pass = 0; pass < ROOM_RINGS; pass++) {
         for (int k = 0; k < n; k++) {
             float sum = room[k], least = room[k];
@@ -202,6 +219,7 @@ static cutis_result room_find(const builder *b, arena *scratch, cutis_error *err
         }
         memcpy(room, next, (size_t)n * sizeof(float));
     }
+
     return CUTIS_OK;
 }
 
@@ -224,11 +242,14 @@ static void depths_find(builder *b, const float *normals, vec3 *ways, float *dep
             way = vec3_scale(normal, -1);
             length = 0.02f;
         }
+
+        /* no flatter along the skin than INWARDS */
         way = vec3_normalize(way);
         float along = vec3_dot(way, normal);
         if (along > -INWARDS) way = vec3_normalize(vec3_madd(way, normal, -INWARDS - along));
         ways[k] = way;
 
+        /* down to near the bone, but not through thin parts */
         float flesh = (float)kit_point_value(b->build, point, LAYERS_FLESH_DEPTH);
         depths[k] = MIN((float)kit_point_value(b->build, point, LAYERS_BONE_DEPTH) * length, flesh);
         if (m->triangle_count == 0) continue;
@@ -252,14 +273,18 @@ static void depths_find(builder *b, const float *normals, vec3 *ways, float *dep
 static void layers_place(builder *b, const vec3 *ways, const float *depths)
 {
     layers_model *model = b->model;
+
     for (int k = 0; k < model->point_count; k++) {
         int point = model->paths.points[k];
         vec3 x = vec3_load(model->mesh->positions + 3 * k);
         float parameters[LAYERS] = {0, (float)kit_point_value(b->build, point, LAYERS_FAT_DEPTH),
                                     (float)kit_point_value(b->build, point, LAYERS_MUSCLE_DEPTH),
                                     (float)kit_point_value(b->build, point, LAYERS_BONE_DEPTH)};
+
         float deepest = MAX(depths[k] * b->room[k], 3 * LEAST_DEPTH);
         float bottom = MAX(parameters[LAYER_BONE], 1e-3f);
+
+        /* shares of the depth, from skin to bone, with some room between layers */
         for (int l = 0; l < LAYERS; l++) {
             float share = CLAMP(parameters[l] / bottom, l / 12.0f, 1 - (LAYER_BONE - l) / 12.0f);
             vec3 p = vec3_madd(x, ways[k], share * deepest);
@@ -268,6 +293,8 @@ static void layers_place(builder *b, const vec3 *ways, const float *depths)
             model->regions.rest[1][4 * k + l] = p.y;
             model->regions.rest[2][4 * k + l] = p.z;
         }
+
+        /* how thick the flesh is, and how far it gives */
         model->flesh[k] = deepest;
         model->bounds[k] = (float)kit_point_value(b->build, point, LAYERS_GIVE) * deepest;
     }
@@ -293,10 +320,13 @@ static void masses_find(builder *b)
 {
     layers_model *model = b->model;
     int n = model->point_count;
+
     double total = 0;
     for (int l = 0; l < LAYERS; l++) {
         for (int k = 0; k < n; k++) vec3_store(b->layer_positions + 3 * k, particle_rest(model, k, l));
         mesh_point_areas(model->mesh, b->layer_positions, b->areas);
+
+        /* areas times half the distances to the layers above and below */
         for (int k = 0; k < n; k++) {
             float height = 0;
             if (l > 0) height += 0.5f * vec3_distance(particle_rest(model, k, l), particle_rest(model, k, l - 1));
@@ -307,6 +337,8 @@ static void masses_find(builder *b)
             total += model->regions.mass[4 * k + l];
         }
     }
+
+    /* in units of the mean mass, none too light */
     double mean = total > 0 ? total / (LAYERS * n) : 1;
     for (int i = 0; i < LAYERS * n; i++)
         model->regions.mass[i] = MAX((float)(model->regions.mass[i] / mean), LEAST_MASS);
@@ -322,14 +354,18 @@ static void stiffness_find(builder *b, const float *depths, float *map, float *f
     const layers_paths *paths = &model->paths;
     static const int parameters[LAYERS] = {LAYERS_SKIN_STIFFNESS, LAYERS_FAT_STIFFNESS, LAYERS_MUSCLE_STIFFNESS,
                                            LAYERS_BONE_STIFFNESS};
+
     map_gather(b, "stiffness", 1, map);
     map_gather(b, "fat", 1, fat); /* without fat its layer is muscle */
+
     for (int k = 0; k < model->point_count; k++) {
         int point = paths->points[k];
         vec3 x = particle_rest(model, k, LAYER_SKIN);
         double depth = vec3_distance(x, particle_rest(model, k, LAYER_BONE));
         double thin = MAX(DEEP_FLESH / depth, 1.0), kappas[LAYERS];
         double muscle = layers_level(kit_point_value(b->build, point, LAYERS_MUSCLE_STIFFNESS));
+
+        /* stiffness of each layer, by parameters, maps, room and thin flesh */
         for (int l = 0; l < LAYERS; l++) {
             double stiffness = layers_level(kit_point_value(b->build, point, parameters[l]));
             if (l == LAYER_FAT) stiffness += (1 - fat[k]) * (muscle - stiffness);
@@ -337,6 +373,8 @@ static void stiffness_find(builder *b, const float *depths, float *map, float *f
             double kappa = layers_kappa(1 - (1 - stiffness) * b->room[k]);
             kappas[l] = MAX(kappa, MIN(thin * thin * kappa, layers_kappa(layers_level(THIN_STIFFNESS))));
         }
+
+        /* a spring between two layers is as soft as the softer one */
         for (int l = 0; l < LAYER_BONE; l++) moduli[3 * k + l] = MIN(kappas[l], kappas[l + 1]);
 
         /* a disc of radius r has its points at r / sqrt 2 in the mean square */
@@ -345,8 +383,11 @@ static void stiffness_find(builder *b, const float *depths, float *map, float *f
         for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++)
             sum2 += vec3_length2(vec3_sub(particle_rest(model, paths->members[i], LAYER_SKIN), x));
         double ratio = sum2 > 0 ? wanted * wanted * members / (2 * sum2) : 1;
+
         for (int l = 0; l < LAYERS; l++)
             model->regions.kappa[4 * k + l] = (float)(kappas[l] * CLAMP(ratio, 1.0 / RADIUS_RANGE, RADIUS_RANGE));
+
+        /* contact */
         model->friction[k] = (float)kit_point_value(b->build, point, LAYERS_FRICTION);
         model->restitution[k] = (float)kit_point_value(b->build, point, LAYERS_RESTITUTION);
     }
@@ -361,8 +402,10 @@ static cutis_result drive_build(builder *b, arena *scratch, cutis_error *error)
     const layers_volumes *volumes = &model->volumes;
     const point_weights *weights = b->build->weights;
     int n = model->point_count, axes = 2 * n + volumes->centre_count, count = axes + n;
+
     model->parents = ARENA_ARRAY(b->build->memory, int, model->joint_count + 1);
     size_t influences = 3 * (size_t)weights->first[n] + (size_t)volumes->centre_first[volumes->centre_count];
+
     float *rest = ARENA_ARRAY(scratch, float, 3 * (size_t)count), *values = ARENA_ARRAY(scratch, float, influences + 1);
     int *first = ARENA_ARRAY(scratch, int, count + 1), *joints = ARENA_ARRAY(scratch, int, influences + 1);
     if (scratch->failed || !model->parents) return error_memory(error, "the drive of solver layers");
@@ -391,6 +434,8 @@ static cutis_result drive_build(builder *b, arena *scratch, cutis_error *error)
             values[at++] = volumes->centre_weights[w];
         }
     }
+
+    /* the skinning of all of them */
     first[count] = at;
     cutis_result result =
         skinning_build(&model->drive, count, rest, first, joints, values, model->joint_count, b->build->memory, error);
@@ -419,16 +464,19 @@ static cutis_result frozen_build(builder *b, arena *scratch, cutis_error *error)
         if (model->freeze[k] > 0) influences += 2 * (weights->first[point + 1] - weights->first[point]);
         model->volumes.softness[k] *= 1 - model->freeze[k];
     }
+
     model->frozen_count = count;
     model->frozen = ARENA_ARRAY(b->build->memory, int, count + 1);
     float *rest = ARENA_ARRAY(scratch, float, 6 * (size_t)count + 1),
           *values = ARENA_ARRAY(scratch, float, influences + 1);
     int *first = ARENA_ARRAY(scratch, int, 2 * count + 1), *joints = ARENA_ARRAY(scratch, int, influences + 1);
+
     if (scratch->failed || !model->frozen) return error_memory(error, "the frozen points of solver layers");
 
     /* their skin, then their bone layer */
     for (int k = 0, i = 0; k < n; k++)
         if (model->freeze[k] > 0) model->frozen[i++] = k;
+
     for (int i = 0, at = 0; i < 2 * count; i++) {
         int k = model->frozen[i % count], point = model->paths.points[k];
         vec3 x = particle_rest(model, k, i < count ? LAYER_SKIN : LAYER_BONE);
@@ -437,8 +485,10 @@ static cutis_result frozen_build(builder *b, arena *scratch, cutis_error *error)
             joints[at] = weights->joints[w];
             values[at++] = weights->weights[w];
         }
+
         first[i + 1] = at;
     }
+
     return skinning_build(&model->frozen_drive, 2 * count, rest, first, joints, values, model->joint_count,
                           b->build->memory, error);
 }
@@ -454,12 +504,17 @@ static bool tangles_freeze(const builder *b, float *freeze, float *next)
     const layers_model *model = b->model;
     const mesh *m = model->mesh;
     int n = model->point_count, count = 0;
+
+    /* the places themselves */
     for (int k = 0; k < n; k++) {
         if (model->surface.tangle[k] < 0 && !b->parted[k]) continue;
         freeze[k] = MAX(freeze[k], TANGLE_FREEZE);
         count++;
     }
+
     if (count == 0) return false;
+
+    /* whole over the rings next to them, then fading */
     for (int pass = 0; pass < TANGLE_RINGS + TANGLE_FADE; pass++) {
         float fade = pass < TANGLE_RINGS ? 0 : 1.0f / (TANGLE_FADE + 1);
         for (int k = 0; k < n; k++) {
@@ -470,6 +525,7 @@ static bool tangles_freeze(const builder *b, float *freeze, float *next)
         }
         memcpy(freeze, next, (size_t)n * sizeof(float));
     }
+
     return true;
 }
 
@@ -477,15 +533,20 @@ static cutis_result maps_build(builder *b, float *map, arena *scratch, cutis_err
 {
     layers_model *model = b->model;
     int n = model->point_count;
+
+    /* how far skin may be pressed in */
     if (map_gather(b, "depth", 1, map)) {
         model->press = arena_copy(b->build->memory, map, (size_t)n, sizeof(float));
         if (!model->press) return error_memory(error, "the painted depths of solver layers");
     }
+
+    /* what is painted frozen, or tangled at rest */
     bool painted = map_gather(b, "freeze", 0, map);
     float *next = ARENA_ARRAY(scratch, float, n);
     if (!next) return error_memory(error, "the frozen points of solver layers");
     bool tangled = model->self_contact && tangles_freeze(b, map, next);
     if (!painted && !tangled) return CUTIS_OK;
+
     model->freeze = arena_copy(b->build->memory, map, (size_t)n, sizeof(float));
     if (!model->freeze) return error_memory(error, "the frozen points of solver layers");
     return frozen_build(b, scratch, error);
@@ -527,6 +588,7 @@ static cutis_result surface_untangle(builder *b, mesh *own, float *positions, ar
         kit_warn(b->build,
                  "layers: the rest shape passes through itself at %d points; there the skin follows linear skinning",
                  stats.left);
+
     if (stats.moved == 0) return CUTIS_OK;
     own->positions = arena_copy(b->build->memory, positions, 3 * (size_t)n, sizeof(float));
     return own->positions ? CUTIS_OK : error_memory(error, "the surface of solver layers");
@@ -540,11 +602,16 @@ static cutis_result surface_build(builder *b, arena *scratch, cutis_error *error
     float *positions = ARENA_ARRAY(scratch, float, 3 * (size_t)m->point_count);
     int *triangles = ARENA_ARRAY(scratch, int, 3 * (size_t)m->triangle_count + 1);
     if (scratch->failed) return error_memory(error, "the surface of solver layers");
+
+    /* points and triangles by places */
     for (int k = 0; k < m->point_count; k++)
         vec3_store(positions + 3 * k, to_sizes(model, vec3_load(m->positions + 3 * model->paths.points[k])));
     for (int i = 0; i < 3 * m->triangle_count; i++) triangles[i] = model->paths.places[m->triangles[i]];
+
+    /* a mesh of its own */
     mesh *own = ARENA_ARRAY(b->build->memory, mesh, 1);
     if (!own) return error_memory(error, "the surface of solver layers");
+
     model->mesh = own;
     cutis_result result =
         mesh_build(own, m->point_count, positions, m->triangle_count, triangles, b->build->memory, error);
@@ -559,6 +626,7 @@ static bool arrays_push(layers_model *model, arena *memory)
     float **arrays[] = {&r->mass,    &r->masses,       &r->rest[0],    &r->rest[1], &r->rest[2],
                         &r->moments, &r->kappa,        &r->kappa_mean, &r->weights, &r->weight_inverse,
                         &r->springs, &r->mass_inverse, &model->depths};
+
     for (int i = 0; i < COUNT_OF(arrays); i++) *arrays[i] = ARENA_ARRAY(memory, float, particles);
     model->friction = ARENA_ARRAY(memory, float, n);
     model->restitution = ARENA_ARRAY(memory, float, n);
@@ -588,6 +656,8 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     const solver_build *build = b->build;
     layers_model *model = b->model;
     int n = model->point_count;
+
+    /* paths, surface and bones */
     cutis_result result = layers_paths_build(&model->paths, build->mesh, build->memory, &build->allocator, error);
     if (result == CUTIS_OK) result = surface_build(b, scratch, error);
     if (result == CUTIS_OK) result = bones_build(b, scratch, error);
@@ -608,15 +678,20 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     /* depth of the flesh, and regions by it */
     mesh_normals(model->mesh, model->mesh->positions, normals, NULL);
     axis_find(b);
+
     if (model->mesh->triangle_count > 0) {
         result = bvh_build(&model->tree, model->mesh->triangle_count, model->mesh->triangles, model->mesh->positions,
                            build->memory, error);
         if (result != CUTIS_OK) return result;
     }
+
+    /* regions by the depth of the flesh */
     depths_find(b, normals, ways, depths, map);
     radii_find(b, depths, radii);
     result = layers_paths_regions(&model->paths, model->mesh, radii, build->memory, &build->allocator, error);
     if (result != CUTIS_OK) return result;
+
+    /* where the rest pose leaves room */
     result = contact_surface_build(&model->surface, model->mesh, build->memory, &build->allocator, error);
     if (result == CUTIS_OK) result = room_find(b, scratch, error);
     if (result != CUTIS_OK) return result;
@@ -636,9 +711,12 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     if (result == CUTIS_OK) result = layers_fibres_build(build, model, error);
     if (result == CUTIS_OK) result = maps_build(b, map, scratch, error);
     if (result == CUTIS_OK) layers_volumes_freeze(&model->volumes, model->mesh);
+
+    /* what crosses already at rest does not count later */
     if (result == CUTIS_OK && model->mesh->triangle_count > 0)
         model->rest_intersections =
             mesh_self_intersections(model->mesh, &model->tree, model->mesh->positions, build->jobs, NULL, 0);
+
     if (result == CUTIS_OK)
         result = contact_props_build(&model->props, build->character, 1 / model->size, model->centre,
                                      (float)build->values[LAYERS_FRICTION], (float)build->values[LAYERS_RESTITUTION],
@@ -653,10 +731,13 @@ cutis_result layers_model_build(const solver_build *build, layers_model *model, 
                             .point_count = build->mesh->point_count,
                             .joint_count = character->joint_count,
                             .size = character->size > 0 ? character->size : 1};
+
     for (int c = 0; c < 3; c++) model->centre[c] = 0.5f * (character->bounds_min[c] + character->bounds_max[c]);
     parameters_read(build, model);
+
     if (model->point_count == 0)
         return error_set(error, CUTIS_ERROR_DATA, "solver layers needs a mesh, and the character has no points");
+
     arena scratch = arena_create(&build->allocator);
     builder b = {.build = build, .model = model};
     cutis_result result = model_fill(&b, &scratch, error);

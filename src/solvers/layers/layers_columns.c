@@ -29,18 +29,24 @@ static void column_invert(const double diagonal[3], const double off[2], double 
 static double column_lowest(const float mass[LAYERS], const double springs[3])
 {
     double diagonal[3], off[2], inverse[6], u[3] = {3, 2, 1}, largest = 0;
+
+    /* stiffness matrix, and its inverse */
     for (int l = 0; l < 3; l++) diagonal[l] = springs[l] + (l > 0 ? springs[l - 1] : 0);
     for (int l = 0; l < 2; l++) off[l] = -springs[l];
     column_invert(diagonal, off, inverse);
+
+    /* power iteration on the inverse: its largest eigenvalue is 1 / the lowest */
     for (int step = 0; step < POWER_STEPS; step++) {
         double a[3], next[3];
         for (int l = 0; l < 3; l++) a[l] = mass[l] * u[l];
         next[0] = inverse[0] * a[0] + inverse[1] * a[1] + inverse[2] * a[2];
         next[1] = inverse[1] * a[0] + inverse[3] * a[1] + inverse[4] * a[2];
         next[2] = inverse[2] * a[0] + inverse[4] * a[1] + inverse[5] * a[2];
+
         largest = next[0] / u[0];
         for (int l = 0; l < 3; l++) u[l] = next[l] / next[0];
     }
+
     return 1 / largest;
 }
 
@@ -49,6 +55,8 @@ void layers_columns_build(int point_count, const double *moduli, layers_regions 
     for (int k = 0; k < point_count; k++) {
         const float *mass = regions->mass + 4 * k;
         double springs[3];
+
+        /* springs by the inverse of the layers' distances */
         for (int l = 0; l < 3; l++) {
             double length2 = 0;
             for (int c = 0; c < 3; c++) {
@@ -57,10 +65,13 @@ void layers_columns_build(int point_count, const double *moduli, layers_regions 
             }
             springs[l] = 1 / sqrt(MAX(length2, 1e-16));
         }
+
+        /* in units in which the lowest frequency is 1, then by the moduli */
         double scale = 1 / column_lowest(mass, springs);
         for (int l = 0; l < 3; l++) springs[l] *= scale * moduli[3 * k + l];
         for (int l = 0; l < 3; l++) regions->springs[4 * k + l] = (float)springs[l];
         regions->springs[4 * k + LAYER_BONE] = 0;
+
         frequencies[k] = (float)column_lowest(mass, springs);
     }
 }
@@ -69,14 +80,18 @@ void layers_columns_factor(const layers_regions *regions, const float *ties, dou
                            layers_iterate *iterate)
 {
     double h2 = h * h;
+
     for (int k = begin; k < end; k++) {
         double diagonal[3], off[2], inverse[6];
         const float *springs = regions->springs + 4 * k;
+
+        /* implicit Euler: mass, and h^2 times the stiffnesses */
         for (int l = 0; l < 3; l++) {
             int i = 4 * k + l;
             diagonal[l] = regions->mass[i] * (1 + h2 * ((double)regions->kappa_mean[i] + ties[i])) +
                           h2 * (springs[l] + (l > 0 ? springs[l - 1] : 0));
         }
+
         for (int l = 0; l < 2; l++) off[l] = -h2 * springs[l];
         column_invert(diagonal, off, inverse);
 

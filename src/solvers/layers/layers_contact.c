@@ -66,6 +66,7 @@ void layers_contacts_search(layers_run *run)
 {
     const layers_model *m = run->m;
     contact_search_options options = search_options(run);
+
     float *skin = run->w.volume.positions;
     layers_skin_gather(run, skin);
     skin_limit(run, skin);
@@ -112,6 +113,7 @@ static void drags_project(layers_run *run, float *positions)
         const cutis_drag *drag = run->input->drags + i;
         int k = drag_place(m, drag);
         if (k < 0) continue;
+
         float strength = CLAMP(drag->strength, 0.0f, 1.0f);
         for (int c = 0; c < 3; c++) {
             float target = (drag->target[c] - m->centre[c]) / m->size;
@@ -124,6 +126,8 @@ static void drags_project(layers_run *run, float *positions)
 void layers_contacts_project(layers_run *run)
 {
     float *skin = run->w.volume.positions;
+
+    /* the skin where contact may act */
     for (int a = 0; a < run->active_count; a++) {
         int k = run->w.active[a];
         for (int c = 0; c < 3; c++) skin[3 * k + c] = run->w.iterate.x[c][4 * k];
@@ -132,12 +136,14 @@ void layers_contacts_project(layers_run *run)
     /* one pass of Gauss-Seidel */
     for (int i = 0; i < run->pair_count; i++) contact_pair_project(run->w.contact.pairs + i, run->w.inverses, skin);
     for (int i = 0; i < run->plane_count; i++) plane_project(run->w.planes + i, run->w.inverses, skin);
+
     drags_project(run, skin);
 
     /* what it moves stays in the particles' balance as an impulse */
     for (int a = 0; a < run->active_count; a++) {
         int k = run->w.active[a];
         const float *column = run->w.iterate.columns + 16 * k;
+
         for (int c = 0; c < 3; c++) {
             float *x = run->w.iterate.x[c] + 4 * k;
             float push = (skin[3 * k + c] - x[LAYER_SKIN]) / column[0];
@@ -163,6 +169,8 @@ void layers_contacts_keep(layers_run *run)
     float inverse = (float)(1 / run->h);
     run->touch_count = 0;
     memset(run->w.pressure, 0, (size_t)m->point_count * sizeof(float));
+
+    /* pairs that press, for friction, and their pressure */
     for (int i = 0; i < run->pair_count; i++) {
         const contact_pair *pair = run->w.contact.pairs + i;
         if (!(pair->lambda > 0)) continue;
@@ -170,6 +178,8 @@ void layers_contacts_keep(layers_run *run)
         for (int k = 0; k < 4; k++)
             run->w.pressure[pair->v[k]] += fabsf(pair->weights[k]) * pair->lambda * inverse * inverse;
     }
+
+    /* pressure of props */
     for (int i = 0; i < run->plane_count; i++)
         run->w.pressure[run->w.planes[i].point] += run->w.planes[i].lambda * inverse * inverse;
 }

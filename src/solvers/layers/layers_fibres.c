@@ -30,6 +30,8 @@ static int bone_end(const cutis_character *character, int joint)
     vec3 start = joint_place(character, joint);
     int end = -1;
     float length = 0;
+
+    /* the farthest child */
     for (int c = joint + 1; c < character->joint_count; c++) {
         float distance = character->joints[c].parent == joint ? vec3_distance(joint_place(character, c), start) : 0;
         if (distance > length) {
@@ -37,6 +39,7 @@ static int bone_end(const cutis_character *character, int joint)
             length = distance;
         }
     }
+
     if (!(length > 1e-3f * character->size)) return -1;
 
     /* others lie on the line */
@@ -46,6 +49,7 @@ static int bone_end(const cutis_character *character, int joint)
         vec3 way = vec3_sub(joint_place(character, c), start);
         if (vec3_length(vec3_cross(way, along)) > FIBRE_BRANCH * length || vec3_dot(way, along) < 0) return -1;
     }
+
     return end;
 }
 
@@ -83,10 +87,13 @@ cutis_result layers_fibres_build(const solver_build *build, layers_model *model,
     for (int k = 0; k < n; k++) {
         int point = model->paths.points[k];
         float most = 0;
+
         for (int i = weights->first[point]; i < weights->first[point + 1]; i++) {
             const layers_muscle *muscle = &model->muscles[weights->joints[i]];
             if (muscle->end < 0 || weights->weights[i] <= most) continue;
             most = weights->weights[i];
+
+            /* 0 at both ends of the bone, 1 in the middle */
             vec3 x = vec3_load(build->mesh->positions + 3 * (size_t)point);
             float t = vec3_dot(vec3_sub(x, muscle->start), muscle->along) / vec3_length2(muscle->along);
             float middle = CLAMP(4 * t * (1 - t), 0.0f, 1.0f);
@@ -94,6 +101,7 @@ cutis_result layers_fibres_build(const solver_build *build, layers_model *model,
             model->fibre_shares[k] = muscle->strength * most * middle * middle;
         }
     }
+
     return CUTIS_OK;
 }
 
@@ -114,6 +122,7 @@ void layers_fibres_contract(layers_run *run, float *positions)
 {
     const layers_model *m = run->m;
     if (!m->muscles) return;
+
     for (int k = 0; k < m->point_count; k++) {
         if (!(m->fibre_shares[k] > 0)) continue;
         int bone = m->fibre_bones[k];

@@ -116,6 +116,7 @@ static inline void region_sum(const layers_paths *paths, const float *prefix, in
 {
     const layers_interval *i = paths->intervals + paths->interval_first[k];
     const layers_interval *end = paths->intervals + paths->interval_first[k + 1];
+
     l8 s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0};
     for (; i < end; i++) {
         const float *a = prefix + (size_t)i->begin * SUM_STRIDE, *b = prefix + (size_t)i->end * SUM_STRIDE;
@@ -126,6 +127,7 @@ static inline void region_sum(const layers_paths *paths, const float *prefix, in
         s4 += l8_load(b + 32) - l8_load(a + 32);
         s5 += l8_load(b + 40) - l8_load(a + 40);
     }
+
     total[0] = s0;
     total[1] = s1;
     total[2] = s2;
@@ -200,9 +202,11 @@ static void region_moments_naive(const layers_paths *paths, const layers_regions
 {
     d4 total[SUM_COMPONENTS] = {{0}};
     const float *base = iterate->base + (size_t)k * SUM_STRIDE;
+
     for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++) {
         int member = paths->members[i];
         d4 moment = d4_load(regions->moments + 4 * member), mass = d4_load(regions->masses + 4 * member);
+
         for (int r = 0; r < 3; r++) {
             d4 moved = mass * (d4_load(iterate->x[r] + 4 * member) - d4_load(iterate->base_x[r] + 4 * member));
             for (int c = 0; c < 3; c++)
@@ -212,6 +216,8 @@ static void region_moments_naive(const layers_paths *paths, const layers_regions
             total[9 + r] += moved;
         }
     }
+
+    /* on top of the base */
     for (int c = 0; c < SUM_COMPONENTS; c++) d4_store(out + 4 * c, d4_load(base + 4 * c) + total[c]);
 }
 
@@ -233,6 +239,7 @@ void layers_match_base_sums(const layers_paths *paths, const layers_regions *reg
         d4 running[BASE_COMPONENTS] = {{0}}, terms[BASE_COMPONENTS];
         double *out = iterate->base_sums + (size_t)(paths->path_first[path] + path) * BASE_STRIDE;
         for (int c = 0; c < BASE_COMPONENTS; c++) d4_put(out + 4 * c, running[c]);
+
         for (int k = paths->path_first[path]; k < paths->path_first[path + 1]; k++) {
             out += BASE_STRIDE;
             base_terms(regions, iterate, k, terms);
@@ -291,6 +298,7 @@ static inline void matrix_of(const vfloat q[4], vfloat r[9])
     vfloat x2 = q[0] + q[0], y2 = q[1] + q[1], z2 = q[2] + q[2];
     vfloat xx = q[0] * x2, xy = q[0] * y2, xz = q[0] * z2, yy = q[1] * y2, yz = q[1] * z2, zz = q[2] * z2;
     vfloat wx = q[3] * x2, wy = q[3] * y2, wz = q[3] * z2;
+
     r[0] = 1 - (yy + zz);
     r[1] = xy - wz;
     r[2] = xz + wy;
@@ -311,6 +319,8 @@ static inline void polar_step(const vfloat a[9], const vfloat r[9], vfloat q[4])
     vfloat b[9];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) b[3 * i + j] = r[i] * a[j] + r[3 + i] * a[3 + j] + r[6 + i] * a[6 + j];
+
+    /* the axial part v, and the size of B */
     vfloat vx = b[7] - b[5], vy = b[2] - b[6], vz = b[3] - b[1];
     vfloat half = v_set(0.5f), trace = b[0] + b[4] + b[8];
     vfloat size = v_abs(b[0]) + v_abs(b[4]) + v_abs(b[8]) + v_set(1e-30f);
@@ -319,13 +329,18 @@ static inline void polar_step(const vfloat a[9], const vfloat r[9], vfloat q[4])
     vfloat slack = size * v_set(1e-4f);
     vfloat kxx = trace - b[0] + slack, kyy = trace - b[4] + slack, kzz = trace - b[8] + slack;
     vfloat kxy = -half * (b[1] + b[3]), kxz = -half * (b[2] + b[6]), kyz = -half * (b[5] + b[7]);
+
+    /* cofactors and determinant of K */
     vfloat cxx = kyy * kzz - kyz * kyz, cxy = kxz * kyz - kxy * kzz, cxz = kxy * kyz - kxz * kyy;
     vfloat cyy = kxx * kzz - kxz * kxz, cyz = kxy * kxz - kxx * kyz, czz = kxx * kyy - kxy * kxy;
     vfloat det = kxx * cxx + kxy * cxy + kxz * cxz;
     vfloat floor_det = size * size * size * v_set(1e-9f);
+
+    /* where K is not positive definite, a plain step */
     vint newton = v_less(floor_det, det) & v_less(v_set(0), kxx) & v_less(v_set(0), czz);
     vfloat inverse = v_set(1) / v_select(newton, det, v_set(1));
     vfloat plain = v_set(1) / size;
+
     vfloat wx = v_select(newton, (cxx * vx + cxy * vy + cxz * vz) * inverse, vx * plain);
     vfloat wy = v_select(newton, (cxy * vx + cyy * vy + cyz * vz) * inverse, vy * plain);
     vfloat wz = v_select(newton, (cxz * vx + cyz * vy + czz * vz) * inverse, vz * plain);
@@ -336,11 +351,14 @@ static inline void polar_step(const vfloat a[9], const vfloat r[9], vfloat q[4])
     wx *= scale;
     wy *= scale;
     wz *= scale;
+
+    /* q times (w / 2, 1), normalised */
     vfloat px = q[0] + q[3] * wx + q[1] * wz - q[2] * wy;
     vfloat py = q[1] + q[3] * wy + q[2] * wx - q[0] * wz;
     vfloat pz = q[2] + q[3] * wz + q[0] * wy - q[1] * wx;
     vfloat pw = q[3] - q[0] * wx - q[1] * wy - q[2] * wz;
     vfloat norm = v_set(1) / v_sqrt(px * px + py * py + pz * pz + pw * pw + v_set(1e-30f));
+
     q[0] = px * norm;
     q[1] = py * norm;
     q[2] = pz * norm;
@@ -356,11 +374,16 @@ static inline float *sums_run(const layers_regions *regions, const layers_iterat
     float terms[SUM_COMPONENTS][PAIR_LANES];
     for (int lane = 0; lane < LAYERS * count; lane += LANES) {
         vfloat q[4], r[9], x0[3];
+
         for (int c = 0; c < 4; c++) q[c] = lanes_load(iterate->q[c] + 4 * k, lane, count);
         matrix_of(q, r);
+
+        /* masses, moments and targets */
         vfloat mass = lanes_load(regions->masses + 4 * k, lane, count);
         vfloat moment = lanes_load(regions->moments + 4 * k, lane, count);
         for (int c = 0; c < 3; c++) x0[c] = lanes_load(iterate->target[c] + 4 * k, lane, count);
+
+        /* products with the targets, and the motions alone */
         for (int row = 0; row < 3; row++) {
             vfloat d = mass * (lanes_load(iterate->x[row] + 4 * k, lane, count) -
                                lanes_load(iterate->base_x[row] + 4 * k, lane, count));
@@ -368,6 +391,7 @@ static inline float *sums_run(const layers_regions *regions, const layers_iterat
             v_store(terms[9 + row] + lane, d);
         }
     }
+
     return pair_run(terms, count, running, out);
 }
 
@@ -383,10 +407,13 @@ void layers_match_sums(const layers_paths *paths, const layers_regions *regions,
             for (int c = 0; c < 9; c++) lanes_store(iterate->sums + (size_t)k * SUM_STRIDE + 4 * c, r[c], lane, 1);
         }
     }
+
+    /* prefix sums along each path */
     for (int path = path_begin; path < path_end && !naive; path++) {
         l8 running[SUM_VECTORS] = {{0}};
         float *out = iterate->sums + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
         int k = paths->path_first[path], last = paths->path_first[path + 1];
+
         for (int c = 0; c < SUM_VECTORS; c++) l8_store(out + 8 * c, running[c]);
         for (; k + PAIR <= last; k += PAIR) out = sums_run(regions, iterate, k, PAIR, running, out);
         if (k < last) sums_run(regions, iterate, k, 1, running, out);
@@ -414,6 +441,7 @@ static inline void regions_match(const layers_regions *regions, layers_iterate *
         vfloat c0[3], weight = lanes_load(regions->weights + 4 * k, lane, count);
         vfloat inverse = lanes_load(regions->mass_inverse + 4 * k, lane, count);
         for (int c = 0; c < 3; c++) c0[c] = lanes_load(iterate->centre[c] + 4 * k, lane, count);
+
         for (int row = 0; row < 3; row++) {
             vfloat *of = r + 3 * row;
             of[row] -= 1;
@@ -430,10 +458,13 @@ static inline void region_moments(const layers_paths *paths, const layers_iterat
 {
     const float *base = iterate->base + (size_t)k * SUM_STRIDE;
     l8 total[SUM_COMPONENTS], from[SUM_COMPONENTS];
+
     pair_sum(paths, iterate->sums, k, count, total);
     for (int c = 0; c < SUM_VECTORS; c++)
         pair_exchange(l8_load(base + 8 * c), l8_load(base + (count - 1) * SUM_STRIDE + 8 * c), from + 2 * c,
                       from + 2 * c + 1);
+
+    /* about the centres instead of the origin */
     for (int r = 0; r < 3; r++) {
         for (int c = 0; c < 3; c++) {
             l8 about = total[3 * r + c] - total[9 + r] * pair_load(iterate->centre[c] + 4 * k, count);
@@ -497,17 +528,22 @@ static inline void places_blend(const layers_regions *regions, layers_iterate *i
     l8 inverse = pair_load(regions->weight_inverse + 4 * k, count), mass = pair_load(regions->mass + 4 * k, count);
     l8 pull = mass * pair_load(regions->kappa_mean + 4 * k, count) * h2, place[3], diagonals[LAYERS];
     for (int c = 0; c < 3; c++) place[c] = pair_load(iterate->target[c] + 4 * k, count);
+
     for (int d = 0; d < LAYERS; d++) {
         const float *from = iterate->columns + 16 * k + 4 * d;
         diagonals[d] = __builtin_shufflevector(l4_load(from), l4_load(from + 16 * (count - 1)), 0, 1, 2, 3, 4, 5, 6, 7);
     }
+
     for (int r = 0; r < 3; r++) {
         const l8 *row = total + 3 * r;
         const float *pushes = iterate->push[r] + k;
         l8 goal = (row[0] * place[0] + row[1] * place[1] + row[2] * place[2] + total[9 + r]) * inverse;
+
         l8 push = {pushes[0], 0, 0, 0, pushes[count - 1], 0, 0, 0};
         l8 inert = pair_load(iterate->inert[r] + 4 * k, count) - place[r];
         l8 next = place[r] + columns_solve(diagonals, mass * inert + pull * goal + push);
+
+        /* over-relaxation from the iterate before the last (Chebyshev) */
         l8 last = pair_load(iterate->last[r] + 4 * k, count);
         next = last + omega * (next - last);
         pair_store(iterate->last[r] + 4 * k, pair_load(iterate->x[r] + 4 * k, count), count);
@@ -521,16 +557,21 @@ void layers_match_blend(const layers_paths *paths, const layers_regions *regions
     float h2 = (float)(h * h);
     l8 total[SUM_COMPONENTS];
     int k = paths->path_first[path_begin], last = paths->path_first[path_end];
+
+    /* the naive sum, for comparison */
     for (; k < last && naive; k++) {
         float sums[SUM_STRIDE];
         region_maps_naive(paths, iterate, k, sums);
         for (int c = 0; c < SUM_COMPONENTS; c++) total[c] = l8_twice(sums + 4 * c);
         places_blend(regions, iterate, total, h2, omega, k, 1);
     }
+
+    /* two places at once, and the last one alone */
     for (; k + PAIR <= last; k += PAIR) {
         pair_sum(paths, iterate->maps, k, PAIR, total);
         places_blend(regions, iterate, total, h2, omega, k, PAIR);
     }
+
     if (k < last) {
         pair_sum(paths, iterate->maps, k, 1, total);
         places_blend(regions, iterate, total, h2, omega, k, 1);
@@ -564,12 +605,14 @@ void layers_regions_finish(const layers_paths *paths, layers_regions *regions)
         for (int l = 0; l < LAYERS; l++) {
             double sum = 0, kappa = 0, weights = 0;
             int first = paths->member_first[k], last = paths->member_first[k + 1];
+
             for (int i = first; i < last; i++) {
                 int q = 4 * paths->members[i] + l;
                 sum += regions->masses[q];
                 kappa += regions->kappa[q];
                 weights += regions->weights[q];
             }
+
             regions->mass_inverse[4 * k + l] = (float)(1 / sum);
             regions->kappa_mean[4 * k + l] = (float)(kappa / (last - first));
             regions->weight_inverse[4 * k + l] = (float)(1 / weights);

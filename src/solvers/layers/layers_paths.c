@@ -30,8 +30,10 @@ typedef struct layout {
 static int levels_fill(layout *l, int seed, int base)
 {
     int head = base, tail = base;
+
     l->level[seed] = 0;
     l->queue[tail++] = seed;
+
     while (head < tail) {
         int p = l->queue[head++];
         for (int k = l->m->point_neighbour_first[p]; k < l->m->point_neighbour_first[p + 1]; k++) {
@@ -41,6 +43,7 @@ static int levels_fill(layout *l, int seed, int base)
             l->queue[tail++] = q;
         }
     }
+
     return tail - base;
 }
 
@@ -69,6 +72,8 @@ static void walk(layout *l, int p)
     l->points[l->count++] = p;
     for (;;) {
         int best = -1, best_degree = 1 << 30;
+
+        /* the neighbour with the fewest free neighbours */
         for (int k = l->m->point_neighbour_first[p]; k < l->m->point_neighbour_first[p + 1]; k++) {
             int q = l->m->point_neighbours[k];
             if (l->level[q] != l->level[p] || l->on[q]) continue;
@@ -78,11 +83,14 @@ static void walk(layout *l, int p)
                 best_degree = degree;
             }
         }
+
         if (best < 0) break;
         p = best;
         l->on[p] = 1;
         l->points[l->count++] = p;
     }
+
+    /* the path ends here */
     l->ends[l->count - 1] = 1;
 }
 
@@ -102,6 +110,7 @@ static void level_cover(layout *l, int begin, int end)
             }
             if (rank == 0) break;
         }
+
         if (best < 0) return;
         walk(l, best);
     }
@@ -113,8 +122,11 @@ static void component_cover(layout *l, int seed)
     int reached = levels_fill(l, seed, l->count);
     int far = l->queue[l->count + reached - 1];
     for (int k = 0; k < reached; k++) l->level[l->queue[l->count + k]] = -1;
+
     int base = l->count;
     levels_fill(l, far, base);
+
+    /* level by level */
     for (int begin = base; begin < base + reached;) {
         int end = begin + 1;
         while (end < base + reached && l->level[l->queue[end]] == l->level[l->queue[begin]]) end++;
@@ -159,6 +171,7 @@ static void front_spread(front *f, const mesh *m, int k, float radius)
     f->count = 0;
     f->places[f->count++] = k;
     f->distances[k] = 0;
+
     for (int settled = 0; settled < f->count; settled++) {
         /* the nearest of the rest is next */
         int best = settled;
@@ -203,6 +216,7 @@ static long pairs_visit(front *f, const mesh *m, const float *radii, int *counts
             bool in = q > k && f->distances[q] <= radii[q] && !neighbours(m, k, q);
             f->distances[q] = -1;
             if (!in) continue;
+
             if (members) {
                 members[counts[k]] = q;
                 members[counts[q]] = k;
@@ -216,6 +230,7 @@ static long pairs_visit(front *f, const mesh *m, const float *radii, int *counts
         for (int i = m->point_neighbour_first[k]; i < m->point_neighbour_first[k + 1]; i++) {
             int q = m->point_neighbours[i];
             if (q <= k) continue;
+
             if (members) {
                 members[counts[k]] = q;
                 members[counts[q]] = k;
@@ -225,6 +240,7 @@ static long pairs_visit(front *f, const mesh *m, const float *radii, int *counts
             pairs++;
         }
     }
+
     return pairs;
 }
 
@@ -245,6 +261,7 @@ cutis_result layers_paths_build(layers_paths *paths, const mesh *m, arena *memor
                                 cutis_error *error)
 {
     int n = m->point_count;
+
     *paths = (layers_paths){.point_count = n};
     arena scratch = arena_create(allocator);
     layout l = {.m = m,
@@ -252,16 +269,23 @@ cutis_result layers_paths_build(layers_paths *paths, const mesh *m, arena *memor
                 .queue = ARENA_ARRAY(&scratch, int, n),
                 .on = ARENA_ARRAY(&scratch, uint8_t, n),
                 .ends = ARENA_ARRAY(&scratch, uint8_t, n)};
+
+    /* what is kept */
     paths->points = l.points = ARENA_ARRAY(memory, int, n);
     paths->places = ARENA_ARRAY(memory, int, n);
     paths->path_of = ARENA_ARRAY(memory, int, n);
     paths->path_first = ARENA_ARRAY(memory, int, n + 1);
     bool failed = scratch.failed || memory->failed;
+
+    /* components, one after the other */
     for (int p = 0; p < n && !failed; p++) l.level[p] = -1;
     for (int p = 0; p < n && !failed; p++)
         if (l.level[p] < 0) component_cover(&l, p);
+
+    /* paths, and where each point stands in them */
     if (!failed) paths_cut(paths, l.ends);
     for (int k = 0; k < n && !failed; k++) paths->places[paths->points[k]] = k;
+
     arena_destroy(&scratch);
     return failed ? error_memory(error, "the path layout of solver layers") : CUTIS_OK;
 }
@@ -280,14 +304,18 @@ cutis_result layers_paths_regions(layers_paths *paths, const mesh *m, const floa
     /* how many places each region holds, itself included, then which */
     for (int k = 0; k < n; k++) f.distances[k] = -1;
     for (int k = 0; k < n; k++) counts[k] = 1;
+
     pairs_visit(&f, m, radii, counts, NULL);
     for (int k = 0; k < n; k++) paths->member_first[k + 1] = paths->member_first[k] + counts[k];
     paths->members = ARENA_ARRAY(memory, int, paths->member_first[n] + 1);
     if (memory->failed) goto out_of_memory;
+
+    /* each region begins with its own place */
     for (int k = 0; k < n; k++) {
         counts[k] = paths->member_first[k];
         paths->members[counts[k]++] = k;
     }
+
     pairs_visit(&f, m, radii, counts, paths->members);
 
     /* as intervals of paths */
@@ -297,8 +325,10 @@ cutis_result layers_paths_regions(layers_paths *paths, const mesh *m, const floa
         sort_ints(members, count);
         paths->interval_first[k + 1] = paths->interval_first[k] + region_intervals(paths, members, count, NULL);
     }
+
     paths->intervals = ARENA_ARRAY(memory, layers_interval, paths->interval_first[n] + 1);
     if (memory->failed) goto out_of_memory;
+
     for (int k = 0; k < n; k++)
         region_intervals(paths, paths->members + paths->member_first[k],
                          paths->member_first[k + 1] - paths->member_first[k],

@@ -19,9 +19,13 @@ float layers_volume_share(const layers_run *run)
         const float *skin = run->input->skin + 12 * j;
         vec3 columns[3];
         for (int c = 0; c < 3; c++) columns[c] = vec3_make(skin[c], skin[4 + c], skin[8 + c]);
+
+        /* the determinant of a skin matrix is how its bone swells */
         double volume = fabs((double)vec3_dot(columns[0], vec3_cross(columns[1], columns[2])));
         most = MAX(most, fabs(volume - 1));
     }
+
+    /* smoothly from 1, bones that keep their size, to 0 */
     double u = CLAMP((most - SCALE_LEAST) / (SCALE_MOST - SCALE_LEAST), 0, 1);
     return (float)(1 - u * u * (3 - 2 * u));
 }
@@ -58,6 +62,8 @@ static void point_hold(layers_run *run, int k, float push)
 static int points_hold(layers_run *run)
 {
     int held = 0;
+
+    /* by other skin */
     for (int i = 0; i < run->pair_count; i++) {
         const contact_pair *pair = run->w.contact.pairs + i;
         for (int v = 0; v < 4 && pair->lambda > 0; v++) {
@@ -65,12 +71,15 @@ static int points_hold(layers_run *run)
             held++;
         }
     }
+
+    /* by props */
     for (int i = 0; i < run->plane_count; i++) {
         if (!(run->w.planes[i].lambda > 0)) continue;
         int k = run->w.planes[i].point;
         point_hold(run, k, run->w.planes[i].lambda * run->w.inverses[k]);
         held++;
     }
+
     return held;
 }
 
@@ -79,6 +88,7 @@ static void freedom_find(layers_run *run)
 {
     const layers_model *m = run->m;
     const mesh *skin = m->mesh;
+
     for (int k = 0; k < m->point_count; k++) run->w.free[k] = 1;
     int held = points_hold(run);
     if (held == 0) {
@@ -97,6 +107,7 @@ static void freedom_find(layers_run *run)
         }
         memcpy(run->w.free, run->w.free_next, (size_t)m->point_count * sizeof(float));
     }
+
     layers_volume_freedom(&m->volumes, m->point_count, run->w.free, run->w.volume.freedom);
 }
 
@@ -104,6 +115,8 @@ void layers_volumes_keep(layers_run *run)
 {
     const layers_model *m = run->m;
     layers_volume_work *work = &run->w.volume;
+
+    /* centres of fans follow the skeleton */
     memcpy(work->positions + 3 * m->point_count, run->w.drive + 6 * m->point_count,
            (size_t)m->volumes.centre_count * 3 * sizeof(float));
 
@@ -111,6 +124,7 @@ void layers_volumes_keep(layers_run *run)
     freedom_find(run);
     layers_volume_directions(&m->volumes, m->mesh, run->w.free, work, run->input->jobs);
     memset(work->totals, 0, (size_t)m->volumes.count * sizeof(float));
+
     bool off = true;
     for (int i = 0; i < m->volume_iterations && off; i++)
         off = layers_volume_project(&m->volumes, m->point_count, work, run->input->jobs);

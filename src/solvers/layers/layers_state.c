@@ -32,6 +32,7 @@ static layers_state state_view(const layers_model *m, void *memory, size_t *size
     /* results */
     s.volume_errors = KIT_CARVE(&block, float, m->volumes.count);
     s.outputs = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 12);
+
     if (size) *size = block.used;
     return s;
 }
@@ -42,6 +43,8 @@ static void iterate_view(const layers_model *m, kit_block *block, layers_scratch
     size_t n = (size_t)m->point_count;
     size_t particles = n * LAYERS;
     size_t sums = (n + (size_t)m->paths.path_count) * SUM_STRIDE;
+
+    /* particles, by coordinate */
     for (int c = 0; c < 3; c++) {
         s->old[c] = KIT_CARVE(block, float, particles);
         s->iterate.inert[c] = KIT_CARVE(block, float, particles);
@@ -51,6 +54,8 @@ static void iterate_view(const layers_model *m, kit_block *block, layers_scratch
         s->iterate.push[c] = KIT_CARVE(block, float, n);
         s->iterate.centre[c] = KIT_CARVE(block, float, particles);
     }
+
+    /* sums over regions and along paths */
     s->iterate.base = KIT_CARVE(block, float, n *SUM_STRIDE);
     s->iterate.columns = KIT_CARVE(block, float, particles *LAYERS);
     s->iterate.base_sums = KIT_CARVE(block, double, sums / SUM_STRIDE * BASE_STRIDE);
@@ -78,6 +83,7 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     layers_scratch s = {.plane_capacity = 2 * m->point_count, .touch_capacity = 4 * m->point_count};
     kit_block block = {.memory = memory};
     size_t n = (size_t)m->point_count;
+
     iterate_view(m, &block, &s);
 
     /* the skeleton's part */
@@ -104,8 +110,10 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     s.marks = KIT_CARVE(&block, uint8_t, n);
     s.planes = KIT_CARVE(&block, contact_plane, m->props.count > 0 ? s.plane_capacity : 0);
     s.touches = KIT_CARVE(&block, contact_pair, s.touch_capacity);
+
     char *contact = KIT_CARVE(&block, char, contact_work_size(&m->surface));
     if (contact) s.contact = contact_work_make(&m->surface, contact);
+
     if (size) *size = block.used;
     return s;
 }
@@ -167,6 +175,8 @@ void layers_teleport(const void *data, void *state, const float transform[12])
     mat34 matrix;
     vec3 translation, scale;
     quat rotation;
+
+    /* the rotation of the transform */
     memcpy(matrix.m, transform, sizeof matrix.m);
     mat34_decompose(matrix, &translation, &rotation, &scale);
     mat3 turn = quat_matrix(rotation);
@@ -176,7 +186,9 @@ void layers_teleport(const void *data, void *state, const float transform[12])
         vec3 x = kit_transform(transform, centre, m->size, vec3_make(s.x[0][i], s.x[1][i], s.x[2][i]));
         vec3 v = mat3_vector(turn, vec3_make(s.v[0][i], s.v[1][i], s.v[2][i]));
         quat q = quat_multiply(rotation, (quat){s.q[0][i], s.q[1][i], s.q[2][i], s.q[3][i]});
+
         q = quat_multiply(q, quat_conjugate(rotation));
+
         for (int c = 0; c < 3; c++) s.x[c][i] = (&x.x)[c];
         for (int c = 0; c < 3; c++) s.v[c][i] = (&v.x)[c];
         for (int c = 0; c < 4; c++) s.q[c][i] = (&q.x)[c];
@@ -228,12 +240,17 @@ static void vertices_write(void *context, int begin, int end)
     layers_run *run = context;
     const layers_model *m = run->m;
     size_t vertices = (size_t)m->character->vertex_count;
+
     for (int v = begin; v < end; v++) {
         int k = m->paths.places[m->character->vertex_points[v]];
+
+        /* the inner layers, in the scene */
         for (int l = LAYER_FAT; l < LAYERS; l++)
             for (int c = 0; c < 3; c++)
                 run->s.outputs[(size_t)(l - 1) * vertices * 3 + 3 * (size_t)v + (size_t)c] =
                     run->s.x[c][4 * k + l] * m->size + m->centre[c];
+
+        /* figures of the contact and of the volumes */
         run->s.outputs[vertices * 9 + (size_t)v] = run->w.pressure[k];
         run->s.outputs[vertices * 10 + (size_t)v] = run->s.released[k];
         run->s.outputs[vertices * 11 + (size_t)v] =

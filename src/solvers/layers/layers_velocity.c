@@ -17,14 +17,19 @@ static void ties_find(layers_run *run, int begin, int end)
 {
     const layers_model *m = run->m;
     const layers_iterate *iterate = &run->w.iterate;
+
     for (int i = LAYERS * begin; i < LAYERS * end; i++) {
         int k = i / LAYERS;
         float bound = m->bounds[k] * (1 - m->depths[i]);
+
+        /* how far inertia takes it from its place */
         float away2 = 0;
         for (int c = 0; c < 3; c++) {
             float away = iterate->inert[c][i] - iterate->target[c][i];
             away2 += away * away;
         }
+
+        /* the tie grows steeply as the bound comes near */
         float share2 = bound > 0 ? MIN(away2 / (bound * bound), 1.0f) : 0;
         float tie = MIN(share2 / MAX(1 - share2, 1e-3f), TIE_LIMIT);
 
@@ -40,14 +45,17 @@ static vec3 skin_normal(const layers_run *run, int k)
 {
     const mesh *skin = run->m->mesh;
     vec3 sum = {0, 0, 0};
+
     for (int n = skin->point_triangle_first[k]; n < skin->point_triangle_first[k + 1]; n++) {
         const int *corner = skin->triangles + 3 * (size_t)skin->point_triangles[n];
         vec3 p[3];
+
         for (int e = 0; e < 3; e++)
             p[e] = vec3_make(run->s.x[0][LAYERS * corner[e]], run->s.x[1][LAYERS * corner[e]],
                              run->s.x[2][LAYERS * corner[e]]);
         sum = vec3_add(sum, vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0])));
     }
+
     float length = vec3_length(sum);
     return length > 0 ? vec3_scale(sum, 1 / length) : sum;
 }
@@ -76,14 +84,17 @@ static void outer_forces(layers_run *run, int begin, int end)
     for (int k = begin; k < end; k++) {
         vec3 normal = windy ? skin_normal(run, k) : vec3_make(0, 0, 0);
         vec3 fall = heavy ? vec3_scale(weight_left(run, k), h) : vec3_make(0, 0, 0);
+
         for (int i = LAYERS * k; i < LAYERS * k + LAYER_BONE; i++) {
             vec3 x = {run->s.x[0][i], run->s.x[1][i], run->s.x[2][i]};
             vec3 v = {run->s.v[0][i], run->s.v[1][i], run->s.v[2][i]};
             vec3 gain = kit_blow(input, vec3_madd(vec3_load(m->centre), x, m->size));
+
             if (windy) {
                 vec3 wind = kit_wind(input, normal, vec3_scale(v, m->size), m->flesh[k] * m->size);
                 gain = vec3_madd(gain, wind, h);
             }
+
             run->s.v[0][i] += gain.x / m->size + fall.x;
             run->s.v[1][i] += gain.y / m->size + fall.y;
             run->s.v[2][i] += gain.z / m->size + fall.z;
@@ -98,24 +109,29 @@ static void predict_block(void *context, int begin, int end)
     layers_iterate *iterate = &run->w.iterate;
     float h = (float)run->h;
     outer_forces(run, begin, end);
+
+    /* inertia; the bone layer is where the skeleton has it */
     for (int c = 0; c < 3; c++) {
         float fall = run->input->acceleration[c] / m->size * h;
         const float *x = run->s.x[c];
         const float *v = run->s.v[c];
         for (int i = LAYERS * begin; i < LAYERS * end; i++) {
             int layer = i % LAYERS;
+
             run->w.old[c][i] = x[i];
             iterate->target[c][i] = layers_drive_at(m, run->w.drive, i / LAYERS, layer, c);
             iterate->inert[c][i] = x[i] + h * (v[i] + fall);
             iterate->x[c][i] = layer == LAYER_BONE ? iterate->target[c][i] : iterate->inert[c][i];
             iterate->last[c][i] = iterate->x[c][i];
         }
+
         for (int k = begin; k < end; k++) run->w.skin_old[3 * k + c] = run->w.old[c][4 * k];
     }
 
     /* the columns, stiffened by ties */
     ties_find(run, begin, end);
     layers_columns_factor(&m->regions, run->w.ties, run->h, begin, end, iterate);
+
     for (int k = begin; k < end; k++)
         run->w.inverses[k] = iterate->columns[16 * k] * (m->freeze ? 1 - m->freeze[k] : 1);
 }
@@ -134,6 +150,7 @@ static void damp_block(void *context, int begin, int end)
     const layers_iterate *iterate = &run->w.iterate;
     float inverse = (float)(1 / run->h);
     float keep = *run->s.recovering != 0 ? 0 : (float)det_exp(-(double)m->damping * run->h);
+
     for (int i = LAYERS * begin; i < LAYERS * end; i++) {
         /* relative to the bones, damped */
         float relative[3], bone[3], length2 = 0;
@@ -171,14 +188,18 @@ static void pair_rub(layers_run *run, const contact_pair *pair, float *v)
     float inverse = (float)(1 / run->h);
     vec3 before = {0, 0, 0};
     float friction = 0, restitution = 0, mass = 0;
+
+    /* of the pair: relative velocity before contact, friction, restitution, inverse mass */
     for (int k = 0; k < 4; k++) {
         int p = pair->v[k];
         for (int c = 0; c < 3; c++)
             (&before.x)[c] += pair->weights[k] * (run->w.iterate.inert[c][4 * p] - run->w.old[c][4 * p]) * inverse;
+
         friction += 0.5f * fabsf(pair->weights[k]) * m->friction[p];
         restitution += 0.5f * fabsf(pair->weights[k]) * m->restitution[p];
         mass += run->w.inverses[p] * pair->weights[k] * pair->weights[k];
     }
+
     contact_pair_velocity(pair, run->w.inverses, friction, restitution, vec3_dot(before, pair->normal),
                           pair->lambda * mass * inverse, v);
 }
@@ -204,6 +225,8 @@ static void plane_rub(layers_run *run, const contact_plane *plane, float *v)
     vec3 before = vec3_sub(step, vec3_scale(plane->velocity, (float)run->h));
     float approach = vec3_dot(before, plane->normal) * inverse;
     float wanted = approach < 0 ? -plane->restitution * approach : 0;
+
+    /* slip less friction, and the larger of both normal speeds */
     relative = vec3_madd(vec3_scale(slip, 1 - cut), plane->normal, MAX(normal, wanted));
     vec3_store(x, vec3_add(relative, plane->velocity));
 }

@@ -46,6 +46,7 @@ static int point_label(const pieces *b, const vec3 *joints, int point)
 {
     const cutis_character *character = b->build->character;
     const point_weights *weights = b->build->weights;
+
     int bone = -1, end = -1;
     float best = 0, nearest = 1e30f, along = 0;
 
@@ -64,6 +65,7 @@ static int point_label(const pieces *b, const vec3 *joints, int point)
         vec3 way = vec3_sub(joints[c], joints[bone]);
         float length2 = vec3_length2(way);
         if (!(length2 > 0)) continue;
+
         float t = vec3_dot(vec3_sub(p, joints[bone]), way) / length2;
         float clamped = CLAMP(t, 0.0f, 1.0f);
         float d2 = vec3_length2(vec3_sub(p, vec3_madd(joints[bone], way, clamped)));
@@ -85,12 +87,16 @@ static int point_label(const pieces *b, const vec3 *joints, int point)
 static void pieces_flood(pieces *b, int *parents)
 {
     const mesh *m = b->m;
+
+    /* triangles take the label of two corners */
     for (int t = 0; t < m->triangle_count; t++) {
         const int *c = m->triangles + 3 * t;
         int l0 = b->labels[c[0]], l1 = b->labels[c[1]], l2 = b->labels[c[2]];
         b->piece[t] = l1 == l2 ? l1 : l0;
         parents[t] = t;
     }
+
+    /* joined across edges of equal label */
     for (int e = 0; e < m->edge_count; e++) {
         int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
         if (s < 0 || t < 0 || b->piece[s] != b->piece[t]) continue;
@@ -110,15 +116,20 @@ typedef struct piece_shape {
 static void shapes_find(const mesh *m, int *parents, piece_shape *shapes)
 {
     memset(shapes, 0, (size_t)m->triangle_count * sizeof *shapes);
+
+    /* areas and counts */
     for (int t = 0; t < m->triangle_count; t++) {
         const int *c = m->triangles + 3 * t;
         vec3 p = vec3_load(m->positions + 3 * c[0]), q = vec3_load(m->positions + 3 * c[1]);
         vec3 area = vec3_cross(vec3_sub(q, p), vec3_sub(vec3_load(m->positions + 3 * c[2]), p));
+
         piece_shape *shape = shapes + forest_root(parents, t);
         shape->triangles++;
         shape->area = vec3_add(shape->area, area);
         shape->skin += vec3_length(area);
     }
+
+    /* pieces that have a border to others */
     for (int e = 0; e < m->edge_count; e++) {
         int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
         if (s < 0 || t < 0) continue;
@@ -132,18 +143,22 @@ static void shapes_find(const mesh *m, int *parents, piece_shape *shapes)
 static int piece_neighbour(const mesh *m, int *parents, piece_shape *shapes, int piece)
 {
     int best = -1;
+
     for (int e = 0; e < m->edge_count; e++) {
         int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
         if (s < 0 || t < 0) continue;
         s = forest_root(parents, s);
         t = forest_root(parents, t);
+
         if (s == t || (s != piece && t != piece)) continue;
         const int *ends = m->edges + 2 * e;
         int other = s == piece ? t : s;
         shapes[other].border +=
             vec3_distance(vec3_load(m->positions + 3 * ends[0]), vec3_load(m->positions + 3 * ends[1]));
+
         if (best < 0 || NEARER * shapes[other].border > shapes[best].border) best = other;
     }
+
     return best;
 }
 
@@ -155,6 +170,7 @@ static int piece_neighbour(const mesh *m, int *parents, piece_shape *shapes, int
 static void pieces_join(const mesh *m, int *parents, piece_shape *shapes)
 {
     for (;;) {
+        /* the smallest of those that are no volume of their own */
         int piece = -1;
         shapes_find(m, parents, shapes);
         for (int root = 0; root < m->triangle_count; root++) {
@@ -164,6 +180,7 @@ static void pieces_join(const mesh *m, int *parents, piece_shape *shapes)
                 continue;
             if (piece < 0 || shape->skin < NEARER * shapes[piece].skin) piece = root;
         }
+
         if (piece < 0) return;
         forest_join(parents, piece, piece_neighbour(m, parents, shapes, piece));
     }
@@ -196,14 +213,20 @@ static int networks_find(const pieces *b, closing *c)
 {
     const mesh *m = b->m;
     int count = 0;
+
+    /* each point for itself */
     for (int v = 0; v < m->point_count; v++) {
         c->networks[v] = v;
         c->centres[v] = -1;
     }
+
+    /* points of cut edges hang together */
     for (int t = 0; t < m->triangle_count; t++)
         for (int k = 0; k < 3; k++)
             if (half_edge_open(b, t, k))
                 forest_join(c->networks, m->triangles[3 * t + k], m->triangles[3 * t + (k + 1) % 3]);
+
+    /* a centre for each network */
     for (int t = 0; t < m->triangle_count; t++)
         for (int k = 0; k < 3; k++) {
             if (!half_edge_open(b, t, k)) continue;
@@ -228,9 +251,11 @@ static void centres_fill(const pieces *b, closing *c)
     for (int t = 0; t < m->triangle_count; t++)
         for (int k = 0; k < 3; k++) {
             if (!half_edge_open(b, t, k)) continue;
+
             int point = m->triangles[3 * t + k];
             int original = b->model->paths.points[point];
             double *sums = c->sums + (size_t)centre_of(c, point) * (size_t)(joints + 4);
+
             for (int a = 0; a < 3; a++) sums[a] += b->build->mesh->positions[3 * original + a];
             sums[3] += 1;
             for (int w = weights->first[original]; w < weights->first[original + 1]; w++)
@@ -241,6 +266,7 @@ static void centres_fill(const pieces *b, closing *c)
     for (int centre = 0; centre < v->centre_count; centre++) {
         double *sums = c->sums + (size_t)centre * (size_t)(joints + 4);
         for (int a = 0; a < 3; a++) v->centre_rest[3 * centre + a] = (float)(sums[a] / sums[3]);
+
         int at = v->centre_first[centre];
         double kept = 0;
         for (int slot = 0; slot < 8; slot++) {
@@ -253,6 +279,8 @@ static void centres_fill(const pieces *b, closing *c)
             kept += sums[4 + best];
             sums[4 + best] = 0;
         }
+
+        /* weights that sum to 1 */
         for (int w = v->centre_first[centre]; w < at; w++) v->centre_weights[w] = (float)(v->centre_weights[w] / kept);
         v->centre_first[centre + 1] = at;
     }
@@ -268,9 +296,12 @@ static void triangles_sum(const layers_volumes *v, int begin, int end, int n, ve
 {
     double slots[3][SLOTS] = {{0}};
     const float from[3] = {origin.x, origin.y, origin.z};
+
     for (int t = begin; t < end; t += LANES) {
         int32_t at[3][LANES], inner[3][LANES], shares_at[LANES];
         vfloat x[3][4], area[3][3], field[4], shares[4], terms[3] = {v_set(0), v_set(0), v_set(0)};
+
+        /* corners of the triangles, the last one repeated */
         for (int lane = 0; lane < LANES; lane++) {
             shares_at[lane] = 3 * MIN(t + lane, end - 1);
             for (int k = 0; k < 3; k++) {
@@ -278,21 +309,27 @@ static void triangles_sum(const layers_volumes *v, int begin, int end, int n, ve
                 inner[k][lane] = MIN(at[k][lane], 3 * (n - 1)); /* centres have no share */
             }
         }
+
         for (int k = 0; k < 3; k++) {
             v_load4(positions, at[k], x[k]);
             for (int c = 0; c < 3; c++) x[k][c] = x[k][c] - v_set(from[c]);
         }
+
+        /* cross products of the other two corners */
         for (int k = 0; k < 3; k++)
             for (int c = 0; c < 3; c++) {
                 const vfloat *a = x[(k + 1) % 3], *b = x[(k + 2) % 3];
                 area[k][c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
             }
+
+        /* volume, its derivative along the directions, and along the velocities */
         for (int c = 0; c < 3; c++) terms[0] = terms[0] + x[0][c] * area[0][c];
         if (directions) v_load4(v->shares, shares_at, shares);
         for (int k = 0; k < 3 && directions; k++) {
             v_load4(directions, inner[k], field);
             terms[1] = terms[1] + shares[k] * (area[k][0] * field[0] + area[k][1] * field[1] + area[k][2] * field[2]);
         }
+
         for (int k = 0; k < 3 && velocities; k++) {
             v_load4(velocities, at[k], field);
             terms[2] = terms[2] + (area[k][0] * field[0] + area[k][1] * field[1] + area[k][2] * field[2]);
@@ -306,6 +343,8 @@ static void triangles_sum(const layers_volumes *v, int begin, int end, int n, ve
             for (int lane = 0; lane < LANES; lane++) slot[lane] += t + lane < end ? (double)values[lane] : 0;
         }
     }
+
+    /* the sum of the slots */
     for (int i = 0; i < 3; i++) {
         sums[i] = 0;
         for (int slot = 0; slot < SLOTS; slot++) sums[i] += slots[i][slot];
@@ -356,6 +395,7 @@ static void shares_smooth(const layers_model *model, int count, float *shares, f
 {
     const mesh *m = model->mesh;
     size_t n = (size_t)m->point_count, width = (size_t)count;
+
     for (int pass = 0; pass < SHARE_PASSES; pass++) {
         for (size_t k = 0; k < n; k++) {
             /* the mean of the neighbours */
@@ -380,6 +420,7 @@ static void shares_smooth(const layers_model *model, int count, float *shares, f
 static void shares_pick(layers_volumes *v, int n, const float *shares)
 {
     int at = 0;
+
     for (int k = 0; k < n; k++) {
         v->point_first[k] = at;
         float taken[SHARE_LIMIT], total = 0;
@@ -395,6 +436,7 @@ static void shares_pick(layers_volumes *v, int n, const float *shares)
                 if (s > 0.01f && !used && (best < 0 || s > shares[(size_t)k * (size_t)v->count + (size_t)best]))
                     best = p;
             }
+
             if (best < 0) break;
             taken[slot] = shares[(size_t)k * (size_t)v->count + (size_t)best];
             total += taken[slot];
@@ -404,6 +446,7 @@ static void shares_pick(layers_volumes *v, int n, const float *shares)
         /* that add up to 1 */
         for (int i = first; i < at; i++) v->point_shares[i] = taken[i - first] / total;
     }
+
     v->point_first[n] = at;
 }
 
@@ -413,6 +456,7 @@ static cutis_result pieces_find(pieces *b, arena *scratch, cutis_error *error)
 {
     const mesh *m = b->m;
     const cutis_character *character = b->build->character;
+
     vec3 *joints = ARENA_ARRAY(scratch, vec3, character->joint_count + 1);
     int *parents = ARENA_ARRAY(scratch, int, m->triangle_count + 1);
     int *numbers = ARENA_ARRAY(scratch, int, m->triangle_count + 1);
@@ -420,15 +464,20 @@ static cutis_result pieces_find(pieces *b, arena *scratch, cutis_error *error)
     b->labels = ARENA_ARRAY(scratch, int, m->point_count);
     b->piece = ARENA_ARRAY(scratch, int, m->triangle_count + 1);
     if (scratch->failed) return error_memory(error, "the sub-volumes of solver layers");
+
+    /* labels of points, then pieces of triangles */
     for (int j = 0; j < character->joint_count; j++) joints[j] = joint_rest(character, j);
     for (int k = 0; k < m->point_count; k++) b->labels[k] = point_label(b, joints, b->model->paths.points[k]);
     pieces_flood(b, parents);
     pieces_join(m, parents, shapes);
+
+    /* numbered from 0 */
     for (int t = 0; t < m->triangle_count; t++) {
         int root = forest_root(parents, t);
         if (root == t) numbers[t] = b->count++;
         b->piece[t] = numbers[root]; /* roots come before what hangs on them */
     }
+
     return CUTIS_OK;
 }
 
@@ -468,8 +517,10 @@ static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
     int centres = networks_find(b, &c), open = 0;
     c.sums = ARENA_ARRAY(scratch, double, (size_t)centres *(size_t)(b->model->joint_count + 4) + 1);
     if (!c.sums) return error_memory(error, "the sub-volumes of solver layers");
+
     for (int t = 0; t < m->triangle_count; t++)
         for (int k = 0; k < 3; k++) open += half_edge_open(b, t, k);
+
     v->count = b->count;
     v->centre_count = centres;
     v->rest = ARENA_ARRAY(memory, double, b->count + 1);
@@ -485,11 +536,13 @@ static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
     /* triangles of each piece, each open edge with its fan */
     int at = 0;
     centres_fill(b, &c);
+
     for (int p = 0; p < b->count; p++) {
         v->triangle_first[p] = at;
         for (int i = c.first[p]; i < c.first[p + 1]; i++) {
             int t = c.order[i];
             memcpy(v->triangles + 3 * at++, m->triangles + 3 * t, 3 * sizeof(int));
+
             for (int k = 0; k < 3; k++) {
                 if (!half_edge_open(b, t, k)) continue;
                 int from = m->triangles[3 * t + k], to = m->triangles[3 * t + (k + 1) % 3];
@@ -500,6 +553,7 @@ static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
             }
         }
     }
+
     v->triangle_first[b->count] = at;
     return parts_build(v, memory, error);
 }
@@ -510,20 +564,26 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
     const mesh *m = b->m;
     arena *memory = b->build->memory;
     size_t n = (size_t)m->point_count, dense = n * (size_t)MAX(v->count, 1);
+
     float *shares = ARENA_ARRAY(scratch, float, dense), *next = ARENA_ARRAY(scratch, float, dense);
     v->point_first = ARENA_ARRAY(memory, int, n + 1);
     v->point_volumes = ARENA_ARRAY(memory, int, SHARE_LIMIT *n);
     v->point_shares = ARENA_ARRAY(memory, float, SHARE_LIMIT *n);
     v->softness = ARENA_ARRAY(memory, float, n);
     if (scratch->failed || memory->failed) return error_memory(error, "the sub-volumes of solver layers");
+
+    /* shares by the triangles around a point */
     for (int t = 0; t < m->triangle_count; t++)
         for (int k = 0; k < 3; k++)
             shares[(size_t)m->triangles[3 * t + k] * (size_t)v->count + (size_t)b->piece[t]] += 1;
+
     for (size_t k = 0; k < n; k++) {
         float total = 0;
         for (int p = 0; p < v->count; p++) total += shares[k * (size_t)v->count + (size_t)p];
         for (int p = 0; p < v->count && total > 0; p++) shares[k * (size_t)v->count + (size_t)p] /= total;
     }
+
+    /* smoothed over the borders, the largest few kept */
     shares_smooth(b->model, v->count, shares, next);
     shares_pick(v, m->point_count, shares);
 
@@ -536,6 +596,8 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
         if (v->point_first[k] < v->point_first[k + 1])
             b->model->vertex_pieces[i] = (float)v->point_volumes[v->point_first[k]];
     }
+
+    /* shares of the triangles' corners */
     for (int p = 0; p < v->count; p++)
         for (int i = 3 * v->triangle_first[p]; i < 3 * v->triangle_first[p + 1]; i++) {
             int k = v->triangles[i];
@@ -555,12 +617,16 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
         v->softness[k] = sqrtf(d2);
         deepest = MAX(deepest, v->softness[k]);
     }
+
     for (size_t k = 0; k < n; k++) v->softness[k] = MAX(v->softness[k] / deepest, 0.05f);
+
     v->areas = ARENA_ARRAY(memory, float, n);
     v->give = ARENA_ARRAY(memory, double, v->count + 1);
     v->depths = ARENA_ARRAY(memory, double, v->count + 1);
     v->freedom = ARENA_ARRAY(memory, float, v->count + 1);
     if (memory->failed) return error_memory(error, "the sub-volumes of solver layers");
+
+    /* by how much each sub-volume grows when its points go out by their softness */
     mesh_point_areas(m, m->positions, v->areas);
     for (size_t k = 0; k < n; k++)
         for (int s = v->point_first[k]; s < v->point_first[k + 1]; s++)
@@ -573,6 +639,7 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
     arena scratch = arena_create(&build->allocator);
     pieces b = {.build = build, .model = model, .m = model->mesh};
     layers_volumes *v = &model->volumes;
+
     cutis_result result = pieces_find(&b, &scratch, error);
     if (result == CUTIS_OK) result = volumes_close(&b, &scratch, error);
     if (result == CUTIS_OK) result = shares_build(&b, &scratch, error);
@@ -584,6 +651,7 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
         positions = ARENA_ARRAY(&scratch, float, 3 * (size_t)(n + v->centre_count) + 1);
         if (!positions) result = error_memory(error, "the sub-volumes of solver layers");
     }
+
     if (result == CUTIS_OK) {
         memcpy(positions, model->mesh->positions, 3 * (size_t)n * sizeof(float));
         for (int c = 0; c < v->centre_count; c++)
@@ -600,11 +668,13 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
             if (!piece_closed(v, p, positions)) v->rest[p] = 0, dropped++;
             v->depths[p] = v->give[p] > 0 ? fabs(v->rest[p]) / v->give[p] : 0;
         }
+
         if (dropped > 0 && build->warn)
             build->warn(build->warn_context,
                         "layers: part of the surface is not orientable or not manifold; its volume "
                         "is not kept");
     }
+
     arena_destroy(&scratch);
     return result;
 }
@@ -705,11 +775,14 @@ static double lambdas_find(volume_task *task, const cutis_jobs *jobs)
 {
     const layers_volumes *v = task->v;
     double worst = 0;
+
     parallel_for(jobs, v->part_first[v->count], 1, parts_sum, task);
     for (int p = 0; p < v->count; p++) {
         double sums[3] = {0};
         for (int part = v->part_first[p]; part < v->part_first[p + 1]; part++)
             for (int i = 0; i < 3; i++) sums[i] += task->work->sums[3 * part + i] / 6;
+
+        /* what is asked: a volume, or that it does not change */
         double target = task->velocities ? v->rest[p] : task->work->targets[p];
         double wanted = task->velocities ? -sums[2] : target - sums[0];
 
@@ -719,11 +792,14 @@ static double lambdas_find(volume_task *task, const cutis_jobs *jobs)
          */
         double lambda = target != 0 && sums[1] > 0 ? wanted / sums[1] : 0;
         lambda *= MIN(task->work->freedom[p] / FREEDOM_LEAST, 1.0f);
+
+        /* no further in one step than a part of the depth */
         double limit = STEP_LIMIT * v->depths[p];
         if (!task->velocities) lambda = CLAMP(lambda, -limit, limit);
         task->work->lambdas[p] = (float)lambda;
         if (lambda != 0) worst = MAX(worst, fabs(wanted / target));
     }
+
     return worst;
 }
 

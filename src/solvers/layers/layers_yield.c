@@ -69,9 +69,12 @@ static void regions_release(layers_run *run)
     float *left = run->w.free_next; /* how far the release still spreads */
     int count = 0;
     for (int k = 0; k < m->point_count; k++) left[k] = -1;
+
+    /* the points of those pairs */
     for (int i = 0; i < run->touch_count; i++) {
         const contact_pair *pair = run->w.touches + i;
         if (!pair_overpushed(run, pair)) continue;
+
         for (int v = 0; v < 4; v++) {
             int k = pair->v[v];
             if (left[k] < 0) queue[count++] = k;
@@ -90,6 +93,7 @@ static void regions_release(layers_run *run)
 static void tree_keep_released(const contact_release *release, bvh *tree)
 {
     const int *triangles = release->skin->triangles;
+
     for (int i = tree->node_count - 1; i >= 0; i--) {
         bvh_node *node = tree->nodes + i;
 
@@ -116,7 +120,9 @@ void layers_home_slow(layers_run *run)
 {
     const layers_model *m = run->m;
     float most = HOME_SPEED * (float)run->h;
+
     for (int k = 0; k < m->point_count; k++) {
+        /* where the skeleton alone would carry the skin */
         float *x = run->w.volume.positions + 3 * k;
         vec3 place = vec3_load(run->w.drive + 3 * k);
         vec3 moved = vec3_sub(place, vec3_load(run->s.drive + 3 * k));
@@ -136,6 +142,8 @@ void layers_yield_update(layers_run *run)
     float *released = run->s.released;
     int n = m->point_count;
     bool any = run->impacts_left;
+
+    /* release what is pressed too far; done when nothing is released and nothing was hit */
     regions_release(run);
     for (int k = 0; k < n && !any; k++) any = released[k] > 0;
     if (!any) return;
@@ -145,6 +153,7 @@ void layers_yield_update(layers_run *run)
     tree.nodes = run->w.nodes;
     memcpy(tree.nodes, m->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));
     bvh_refit(&tree, run->w.volume.positions, 0);
+
     contact_release release = release_of(run);
     if (!run->impacts_left) tree_keep_released(&release, &tree);
     contact_release_mark(&release, &tree, run->impacts_left);
@@ -159,6 +168,7 @@ void layers_yield_update(layers_run *run)
             released[k] -= fall;
             continue;
         }
+
         if (!whole) bvh_refit(&tree, run->w.volume.positions, 0);
         whole = true;
         if (!contact_release_inside(&release, &tree, k)) released[k] = 0;
