@@ -89,6 +89,8 @@ static cutis_result is_own_body(const work *w, const float *thickness, int budge
 {
     const mesh *m = w->def->mesh;
     *own = false;
+
+    /* one piece of flesh, closed, small enough, and as it is drawn */
     if (w->flesh_count != 1 || w->base.piece_count != 1) return CUTIS_OK;
     const base_piece *p = w->flesh[0].piece;
     if (p->cap_count > 0 || p->surface.point_count != m->point_count) return CUTIS_OK;
@@ -105,6 +107,7 @@ static cutis_result is_own_body(const work *w, const float *thickness, int budge
         float length = vec3_distance(vec3_load(x + 3 * (size_t)a), vec3_load(x + 3 * (size_t)b));
         long_count += length > OWN_BODY_EDGE * MIN(thickness[a], thickness[b]);
     }
+
     if (long_count > OWN_BODY_LONG * 3 * m->triangle_count) return CUTIS_OK;
 
     /* and free of intersections */
@@ -119,16 +122,22 @@ static cutis_result remesh_flesh(work *w, float *const *thickness, int budget, c
     surface *sampled = ARENA_ARRAY(w->scratch, surface, w->flesh_count);
     if (!sampled) return error_memory(error, "a simulation body");
     for (int i = 0; i < w->flesh_count; i++) sampled[i] = w->flesh[i].sampled;
+
+    /* wanted lengths of edges, which spend the budget over all pieces */
     cutis_result result = surface_sizes(sampled, thickness, w->flesh_count, budget, LATTICE, w->scratch, error);
+
+    /* an even surface of each */
     for (int i = 0; !result && i < w->flesh_count; i++) {
         flesh *f = &w->flesh[i];
         f->sampled = sampled[i];
         int limit = 2 * (int)surface_point_estimate(&sampled[i]) + POINT_FLOOR;
         result = surface_remesh(&f->sampled, limit, w->scratch, &f->even, error);
+
         f->first_point = w->point_count;
         w->point_count += f->even.point_count;
         w->triangle_count += f->even.triangle_count;
     }
+
     return result;
 }
 
@@ -203,6 +212,8 @@ static bool draft_allocate(draft *d, const work *w)
 {
     const cutis_character *c = w->def->character;
     arena *a = w->scratch;
+
+    /* geometry and skin weights */
     d->influence_limit = w->point_count * MIN(c->joint_count, 32);
     d->positions = ARENA_ARRAY(a, float, 3 * (size_t)w->point_count);
     d->face_first = ARENA_ARRAY(a, int, w->triangle_count + 1);
@@ -210,12 +221,15 @@ static bool draft_allocate(draft *d, const work *w)
     d->influence_first = ARENA_ARRAY(a, int, w->point_count + 1);
     d->joints = ARENA_ARRAY(a, int, d->influence_limit);
     d->weights = ARENA_ARRAY(a, float, d->influence_limit);
+
+    /* painted maps */
     d->maps = ARENA_ARRAY(a, cutis_map, c->map_count);
     d->map_values = ARENA_ARRAY(a, float *, c->map_count);
     for (int m = 0; !a->failed && m < c->map_count; m++) {
         d->map_values[m] = ARENA_ARRAY(a, float, w->point_count);
         d->maps[m] = (cutis_map){c->maps[m].name, d->map_values[m]};
     }
+
     return !a->failed;
 }
 
@@ -225,6 +239,8 @@ static cutis_result draft_flesh(draft *d, const work *w, const flesh *f, int fir
     const cutis_character *c = w->def->character;
     const surface *from = &f->piece->surface;
     bvh tree;
+
+    /* a tree of the drawn piece, and room for its shares */
     cutis_result result = bvh_build(&tree, from->triangle_count, from->triangles, from->positions, w->scratch, error);
     gathering g = {c, ARENA_ARRAY(w->scratch, float, c->joint_count), ARENA_ARRAY(w->scratch, float, c->map_count)};
     if (!result && w->scratch->failed) result = error_memory(error, "a simulation body");
@@ -238,6 +254,7 @@ static cutis_result draft_flesh(draft *d, const work *w, const flesh *f, int fir
         vec3 x = vec3_load(f->even.positions + 3 * (size_t)i);
         bvh_hit hit = bvh_closest(&tree, from->positions, x, INFINITY);
         if (hit.triangle >= 0) shares_of(f->piece, hit, gather, &g);
+
         vec3_store(d->positions + 3 * (size_t)vertex, vec3_scale(x, w->cell));
         take_influences(d, &g, vertex);
         for (int m = 0; m < c->map_count; m++) d->map_values[m][vertex] = CLAMP(g.maps[m], 0, 1);
@@ -249,6 +266,7 @@ static cutis_result draft_flesh(draft *d, const work *w, const flesh *f, int fir
         for (int k = 0; k < 3; k++)
             d->corners[3 * (first_triangle + t) + k] = f->first_point + f->even.triangles[3 * (size_t)t + (size_t)k];
     }
+
     return CUTIS_OK;
 }
 
@@ -257,12 +275,15 @@ static cutis_result make_character(const work *w, sim_body *b, arena *memory, cu
     const cutis_character *c = w->def->character;
     draft d = {0};
     if (!draft_allocate(&d, w)) return error_memory(error, "a simulation body");
+
+    /* piece by piece */
     int triangle = 0;
     for (int i = 0; i < w->flesh_count; i++) {
         cutis_result result = draft_flesh(&d, w, &w->flesh[i], triangle, error);
         if (result) return result;
         triangle += w->flesh[i].even.triangle_count;
     }
+
     d.influence_first[w->point_count] = d.influence_count;
     d.face_first[triangle] = 3 * triangle;
 
@@ -303,11 +324,15 @@ static bool near_visit(void *context, int triangle)
     near_search *s = context;
     const int *c = s->flesh->even.triangles + 3 * (size_t)triangle;
     const float *p = s->flesh->even.positions;
+
+    /* only triangles that face the same way */
     if (vec3_dot(vec3_load(s->flesh->normals + 3 * (size_t)triangle), s->normal) <= 0) return true;
+
     float weights[3];
     vec3 place = triangle_closest(s->x, vec3_load(p + 3 * (size_t)c[0]), vec3_load(p + 3 * (size_t)c[1]),
                                   vec3_load(p + 3 * (size_t)c[2]), weights);
     float distance = vec3_distance(place, s->x);
+
     if (distance >= s->distance) return true;
     s->distance = distance;
     s->hit = (bvh_hit){triangle, distance, weights[1], weights[2], place};
@@ -335,11 +360,14 @@ typedef struct anchor_list {
 static void anchor_add(anchor_list *list, int point, float weight)
 {
     if (!(weight > 0)) return;
+
+    /* once for each point */
     for (int i = 0; i < list->count; i++) {
         if (list->points[i] != point) continue;
         list->weights[i] += weight;
         return;
     }
+
     if (list->count == ANCHOR_LIMIT) {
         /* the least gives way, so that near points count in whatever order they come */
         int least = 0;
@@ -350,6 +378,7 @@ static void anchor_add(anchor_list *list, int point, float weight)
         list->weights[least] = weight;
         return;
     }
+
     list->points[list->count] = point;
     list->weights[list->count++] = weight;
 }
@@ -388,6 +417,8 @@ static void anchor_rigid(const work *w, vec3 x, float length, anchor_list *list)
 static void anchor_carried(const work *w, vec3 x, anchor_list *list)
 {
     float near = CARRIED_NEAR * LATTICE;
+
+    /* the nearest place of any flesh */
     float distance = 4 * near, length = near;
     for (int i = 0; i < w->flesh_count; i++) {
         const flesh *f = &w->flesh[i];
@@ -410,6 +441,7 @@ static void anchor_carried(const work *w, vec3 x, anchor_list *list)
             if (r < 1) anchor_add(list, f->first_point + p, (1 - r * r) * (1 - r * r));
         }
     }
+
     anchor_scale(list, follow);
     anchor_rigid(w, x, length, list);
 }
@@ -422,20 +454,26 @@ static void anchor_carried(const work *w, vec3 x, anchor_list *list)
 static void anchor_flesh(const work *w, int own, vec3 x, vec3 normal, anchor_list *list)
 {
     const flesh *f = &w->flesh[own];
+
     bvh_hit hit = find_facing(f, x, normal, 2 * CARRIED_NEAR * LATTICE);
     if (hit.triangle < 0) return;
+
+    /* deep inside of a union */
     float reach = 2 * f->even.lengths[f->even.triangles[3 * (size_t)hit.triangle]];
     bool united = f->shape != &f->piece->surface;
     if (united && hit.distance > DEEP_EDGES * 0.5f * reach) {
         anchor_carried(w, x, list);
         return;
     }
+
+    /* on its own piece, and on others within reach */
     anchor_triangle(list, f, hit, 1);
     for (int i = 0; i < w->flesh_count; i++) {
         if (i == own) continue;
         bvh_hit other = bvh_closest(&w->flesh[i].tree, w->flesh[i].even.positions, x, reach);
         if (other.triangle >= 0) anchor_triangle(list, &w->flesh[i], other, smooth_fall(other.distance / reach));
     }
+
     anchor_scale(list, 1);
     anchor_rigid(w, x, 0.5f * reach, list);
 }
@@ -443,12 +481,14 @@ static void anchor_flesh(const work *w, int own, vec3 x, vec3 normal, anchor_lis
 /* All rigid pieces as one surface with a tree. */
 static cutis_result gather_rigid(work *w, cutis_error *error)
 {
+    /* how many there are */
     int points = 0, triangles = 0;
     for (int i = 0; i < w->base.piece_count; i++) {
         if (w->roles[i] != PART_RIGID) continue;
         points += w->base.pieces[i].surface.point_count;
         triangles += w->base.pieces[i].drawn_triangle_count;
     }
+
     if (triangles == 0) return CUTIS_OK;
 
     /* room for all */
@@ -465,9 +505,11 @@ static cutis_result gather_rigid(work *w, cutis_error *error)
                3 * (size_t)p->surface.point_count * sizeof(float));
         for (int k = 0; k < 3 * p->drawn_triangle_count; k++)
             r->triangles[3 * r->triangle_count + k] = r->point_count + p->surface.triangles[k];
+
         r->point_count += p->surface.point_count;
         r->triangle_count += p->drawn_triangle_count;
     }
+
     return bvh_build(&w->rigid_tree, r->triangle_count, r->triangles, r->positions, w->scratch, error);
 }
 
@@ -502,6 +544,8 @@ static float *drawn_normals(const work *w)
     int count = w->mesh.point_count;
     float *normals = ARENA_ARRAY(w->scratch, float, 3 * (size_t)count);
     if (!normals) return NULL;
+
+    /* sums of the triangles around, by area */
     for (int i = 0; i < w->base.piece_count; i++) {
         const base_piece *p = &w->base.pieces[i];
         for (int t = 0; t < p->drawn_triangle_count; t++) {
@@ -516,6 +560,7 @@ static float *drawn_normals(const work *w)
             }
         }
     }
+
     return normals;
 }
 
@@ -526,12 +571,16 @@ static void find_heights(const work *w, const float *normals, float **heights)
     for (int p = 0; p < m->point_count; p++) {
         int piece = w->base.point_pieces[p];
         if (piece < 0 || w->roles[piece] != PART_FLESH) continue;
+
+        /* the place that it lies over */
         int own = w->piece_flesh[piece];
         const flesh *f = &w->flesh[own];
         vec3 x = vec3_load(m->positions + 3 * (size_t)p);
         vec3 normal = vec3_normalize(vec3_load(normals + 3 * (size_t)p));
         bvh_hit hit = find_facing(f, x, normal, 2 * CARRIED_NEAR * LATTICE);
         if (hit.triangle < 0) continue;
+
+        /* the height over it, at the three corners */
         float height = vec3_dot(vec3_sub(x, hit.point), vec3_load(f->normals + 3 * (size_t)hit.triangle));
         const int *c = f->even.triangles + 3 * (size_t)hit.triangle;
         for (int k = 0; k < 3; k++) heights[own][c[k]] = MAX(heights[own][c[k]], height);
@@ -543,6 +592,7 @@ static cutis_result undo_crossings(const work *w, surface *s, const float *befor
 {
     enum { PAIR_LIMIT = 1024 };
     for (int round = 0; round < UNDO_ROUNDS; round++) {
+        /* a tree of the surface as it is now */
         arena scratch = arena_create(&w->scratch->allocator);
         mesh m;
         bvh tree;
@@ -558,9 +608,11 @@ static cutis_result undo_crossings(const work *w, surface *s, const float *befor
             size_t point = 3 * (size_t)s->triangles[3 * (size_t)pairs[k / 3] + (size_t)(k % 3)];
             memcpy(s->positions + point, before + point, 3 * sizeof(float));
         }
+
         arena_destroy(&scratch);
         if (result || count == 0) return result;
     }
+
     return CUTIS_OK;
 }
 
@@ -573,6 +625,7 @@ static cutis_result grow_flesh(work *w, cutis_error *error)
     float *normals = drawn_normals(w);
     float **heights = ARENA_ARRAY(w->scratch, float *, w->flesh_count);
     if (!normals || !heights) return error_memory(error, "a simulation body");
+
     for (int round = 0; round < GROWTH_ROUNDS; round++) {
         cutis_result result = prepare_trees(w, error);
         for (int i = 0; !result && i < w->flesh_count; i++) {
@@ -587,6 +640,8 @@ static cutis_result grow_flesh(work *w, cutis_error *error)
             surface *s = &w->flesh[i].even;
             float *sums = ARENA_ARRAY(w->scratch, float, 3 * (size_t)s->point_count);
             if (!sums) return error_memory(error, "a simulation body");
+
+            /* directions of growth: sums of the normals around */
             for (int h = 0; h < 3 * s->triangle_count; h++) {
                 float *sum = sums + 3 * (size_t)s->triangles[h];
                 vec3_store(sum, vec3_add(vec3_load(sum), vec3_load(w->flesh[i].normals + 3 * (size_t)(h / 3))));
@@ -600,10 +655,12 @@ static cutis_result grow_flesh(work *w, cutis_error *error)
                 vec3 outwards = vec3_normalize(vec3_load(sums + 3 * (size_t)p));
                 vec3_store(x, vec3_madd(vec3_load(x), outwards, MIN(heights[i][p], GROWTH_LIMIT * s->lengths[p])));
             }
+
             result = undo_crossings(w, s, before, error);
             if (result) return result;
         }
     }
+
     return CUTIS_OK;
 }
 
@@ -619,6 +676,8 @@ static float body_length(const work *w, int vertex)
 static void point_normals(const mesh *m, const float *positions, float *normals)
 {
     memset(normals, 0, 3 * (size_t)m->point_count * sizeof(float));
+
+    /* sums of the triangles around, by area */
     for (int t = 0; t < m->triangle_count; t++) {
         const int *c = m->triangles + 3 * (size_t)t;
         vec3 a = vec3_load(positions + 3 * (size_t)c[0]);
@@ -630,6 +689,7 @@ static void point_normals(const mesh *m, const float *positions, float *normals)
             vec3_store(sum, vec3_add(vec3_load(sum), n));
         }
     }
+
     for (int p = 0; p < m->point_count; p++) {
         float *n = normals + 3 * (size_t)p;
         vec3_store(n, vec3_normalize(vec3_load(n)));
@@ -672,10 +732,12 @@ static float find_hold(const sim_body *b, const cutis_character *drawn, int poin
         held += b->anchor_weights[k];
     }
 
+    /* half the sum of the differences: 0 for equal weights, 1 for other joints */
     for (int j = 0; j < drawn->joint_count; j++) {
         apart += 0.5f * fabsf(sums[j]);
         sums[j] = 0;
     }
+
     return held > 0.999f ? smooth_fall(apart / UNFOLD_WEIGHTS - 1) : 0;
 }
 
@@ -684,6 +746,7 @@ static cutis_result find_places(const work *w, sim_body *b, arena *memory, cutis
 {
     const mesh *m = w->def->mesh;
     cutis_result result = mesh_build_character(&b->mesh, b->character, memory, error);
+
     float *normals = ARENA_ARRAY(w->scratch, float, 3 * (size_t)b->character->point_count);
     float *sums = ARENA_ARRAY(w->scratch, float, MAX(b->character->joint_count, 1));
     float *heights = ARENA_ARRAY(memory, float, m->point_count);
@@ -692,11 +755,13 @@ static cutis_result find_places(const work *w, sim_body *b, arena *memory, cutis
     if (!result && (memory->failed || w->scratch->failed)) result = error_memory(error, "a simulation body");
     if (result) return result;
 
+    /* place at rest, and how far it holds */
     point_normals(&b->mesh, b->mesh.positions, normals);
     for (int p = 0; p < m->point_count; p++) {
         rest_offset(b, p, vec3_load(m->positions + 3 * (size_t)p), normals, &heights[p], &sides[p]);
         holds[p] = find_hold(b, w->def->character, p, sums);
     }
+
     b->heights = heights;
     b->sides = sides;
     b->holds = holds;
@@ -709,6 +774,7 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
     cutis_result result = prepare_trees(w, error);
     if (!result) result = gather_rigid(w, error);
     if (result) return result;
+
     float *normals = drawn_normals(w);
     anchor_list *lists = ARENA_ARRAY(w->scratch, anchor_list, m->point_count);
     int *first = ARENA_ARRAY(memory, int, m->point_count + 1);
@@ -727,6 +793,7 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
             anchor_carried(w, x, &lists[p]);
             if (b->example_carried < 0) b->example_carried = w->def->character->point_vertices[p];
         }
+
         first[p + 1] = first[p] + lists[p].count;
     }
 
@@ -739,9 +806,13 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
             anchors[first[p] + k] = b->character->vertex_points[lists[p].points[k]];
         memcpy(weights + first[p], lists[p].weights, (size_t)lists[p].count * sizeof(float));
     }
+
+    /* edge lengths of the body at each drawn point */
     for (int p = 0; p < m->point_count; p++) {
         for (int k = 0; k < lists[p].count; k++) lengths[p] += lists[p].weights[k] * body_length(w, lists[p].points[k]);
     }
+
+    /* places on the body at rest */
     b->anchor_first = first;
     b->anchors = anchors;
     b->anchor_weights = weights;
@@ -764,6 +835,8 @@ static cutis_result unite_flesh(work *w, cutis_error *error)
     base_piece *all = ARENA_ARRAY(w->scratch, base_piece, 1);
     surface *shape = ARENA_ARRAY(w->scratch, surface, 1);
     if (w->scratch->failed) return error_memory(error, "a simulation body");
+
+    /* only where pieces cross */
     for (int i = 0; i < w->flesh_count; i++) pieces[i] = w->flesh[i].piece;
     bool needed;
     cutis_result result = union_needed(pieces, w->flesh_count, w->scratch, &needed, error);
@@ -775,12 +848,17 @@ static cutis_result unite_flesh(work *w, cutis_error *error)
         low = vec3_min(low, pieces[i]->low);
         high = vec3_max(high, pieces[i]->high);
     }
+
+    /* no more than UNION_CELLS cells in all */
     vec3 extent = vec3_sub(high, low);
     float room = extent.x * extent.y * extent.z;
     float spacing = MAX(UNION_SPACING * LATTICE, (float)det_pow((double)room / UNION_CELLS + 1e-30, 1.0 / 3));
+
+    /* one piece, whose shape is the surface of the union */
     result = union_pieces(pieces, w->flesh_count, w->scratch, all, error);
     if (!result) result = union_surface(pieces, w->flesh_count, spacing, w->def->jobs, w->scratch, shape, error);
     if (result) return result;
+
     w->flesh_count = 1;
     w->flesh[0] = (flesh){.piece = all, .shape = shape};
     for (int i = 0; i < w->base.piece_count; i++)
@@ -802,6 +880,7 @@ static cutis_result to_lattice(work *w, cutis_error *error)
 
     /* whole cells */
     for (int i = 0; i < 3 * m->point_count; i++) positions[i] = rintf(m->positions[i] / w->cell);
+
     w->mesh = *m;
     w->mesh.positions = positions;
     return CUTIS_OK;
@@ -812,10 +891,14 @@ static cutis_result find_flesh(work *w, sim_body *b, cutis_error *error)
     cutis_result result = to_lattice(w, error);
     if (!result) result = base_build(&w->mesh, w->scratch, &w->base, error);
     if (result) return result;
+
+    /* room for one entry a piece */
     w->roles = ARENA_ARRAY(w->scratch, part_role, w->base.piece_count);
     w->flesh = ARENA_ARRAY(w->scratch, flesh, w->base.piece_count);
     w->piece_flesh = ARENA_ARRAY(w->scratch, int, w->base.piece_count);
     if (w->scratch->failed) return error_memory(error, "a simulation body");
+
+    /* flesh, rigid and carried pieces */
     result = parts_find(w->def->character, &w->base, LATTICE, w->scratch, w->roles, error);
     for (int i = 0; !result && i < w->base.piece_count; i++) {
         w->piece_flesh[i] = w->roles[i] == PART_FLESH ? w->flesh_count : -1;
@@ -826,6 +909,7 @@ static cutis_result find_flesh(work *w, sim_body *b, cutis_error *error)
         b->rigid_count += w->roles[i] == PART_RIGID;
         b->carried_count += w->roles[i] == PART_CARRIED;
     }
+
     b->flesh_count = w->flesh_count;
     if (!result && w->flesh_count > 1) result = unite_flesh(w, error);
     return result;
@@ -835,6 +919,7 @@ cutis_result body_build(const body_def *def, arena *memory, sim_body *result_bod
 {
     *result_body = (sim_body){.example_carried = -1};
     arena scratch = arena_create(&memory->allocator);
+
     work w = {.def = def, .scratch = &scratch};
     int budget = def->point_budget;
     cutis_result result = find_flesh(&w, result_body, error);
@@ -853,6 +938,7 @@ cutis_result body_build(const body_def *def, arena *memory, sim_body *result_bod
             if (!result) result = embed(&w, result_body, memory, error);
         }
     }
+
     arena_destroy(&scratch);
     if (result) body_release(result_body);
     return result;
@@ -899,6 +985,7 @@ void body_show(const sim_body *b, const float *skin, const float *body_points, f
     float *deviation = scratch;
     float *normals = deviation + 3 * (size_t)count;
     float *skinning_scratch = normals + 3 * (size_t)count;
+
     skinning_linear(&b->body_skinning, skin, skinning_scratch, jobs, deviation);
     for (int i = 0; i < 3 * count; i++) deviation[i] = body_points[i] - deviation[i];
     point_normals(&b->mesh, body_points, normals);
@@ -908,12 +995,16 @@ void body_show(const sim_body *b, const float *skin, const float *body_points, f
     for (int p = 0; p < b->drawn_skinning.count; p++) {
         vec3 x = vec3_load(points + 3 * (size_t)p);
         vec3 moved = {0, 0, 0}, place = {0, 0, 0}, normal = {0, 0, 0};
+
+        /* means over its anchors: deviation, place and normal */
         for (int k = b->anchor_first[p]; k < b->anchor_first[p + 1]; k++) {
             size_t anchor = 3 * (size_t)b->anchors[k];
             moved = vec3_madd(moved, vec3_load(deviation + anchor), b->anchor_weights[k]);
             place = vec3_madd(place, vec3_load(body_points + anchor), b->anchor_weights[k]);
             normal = vec3_madd(normal, vec3_load(normals + anchor), b->anchor_weights[k]);
         }
+
+        /* moved along, and brought out of folds where it holds to the body */
         x = vec3_add(x, moved);
         if (b->holds[p] > 0) x = unfold(b, p, x, place, vec3_normalize(normal), vec3_length(moved));
         vec3_store(points + 3 * (size_t)p, x);

@@ -39,6 +39,7 @@ static bool runs(const mesh *m, int t, int a, int b)
 static bool orient(cutting *c, arena *scratch)
 {
     const mesh *m = c->mesh;
+
     int *queue = ARENA_ARRAY(scratch, int, m->triangle_count);
     bool *reached = ARENA_ARRAY(scratch, bool, m->triangle_count);
     if (scratch->failed) return false;
@@ -46,6 +47,7 @@ static bool orient(cutting *c, arena *scratch)
     /* from a triangle of each run over all that hang together */
     for (int seed = 0; seed < m->triangle_count; seed++) {
         if (reached[seed]) continue;
+
         int count = 0;
         queue[count++] = seed;
         reached[seed] = true;
@@ -54,6 +56,7 @@ static bool orient(cutting *c, arena *scratch)
             for (int k = 0; k < 3; k++) {
                 int e = m->triangle_edges[3 * t + k];
                 if (m->edge_triangle_counts[e] != 2) continue;
+
                 int other = m->edge_triangles[2 * e] == t ? m->edge_triangles[2 * e + 1] : m->edge_triangles[2 * e];
                 if (reached[other]) continue;
 
@@ -66,6 +69,7 @@ static bool orient(cutting *c, arena *scratch)
             }
         }
     }
+
     return true;
 }
 
@@ -96,6 +100,7 @@ static bool pair(cutting *c, arena *scratch)
         keys[h] = (edge_key){MIN(a, b) << 32 | MAX(a, b), h};
         c->twins[h] = -1;
     }
+
     qsort(keys, (size_t)c->count, sizeof *keys, edge_key_compare);
 
     /* of those between the same ends, two that run opposite ways */
@@ -111,6 +116,7 @@ static bool pair(cutting *c, arena *scratch)
             }
         }
     }
+
     return true;
 }
 
@@ -134,10 +140,12 @@ static bool number_points(cutting *c, arena *scratch)
     for (int h = 0; h < c->count; h++) {
         number[h] = forest_root(c->points, h) == h ? c->point_count++ : -1;
     }
+
     for (int h = 0; h < c->count; h++) {
         int root = forest_root(c->points, h);
         if (root != h) number[h] = number[root];
     }
+
     memcpy(c->points, number, (size_t)c->count * sizeof *number);
 
     /* the half-edge at a border that leaves a point */
@@ -155,10 +163,13 @@ static cutis_result cut(cutting *c, const mesh *m, arena *scratch, cutis_error *
     c->twins = ARENA_ARRAY(scratch, int, c->count);
     c->points = ARENA_ARRAY(scratch, int, c->count);
     if (scratch->failed || !orient(c, scratch)) return error_memory(error, "a simulation body");
+
+    /* corners of the triangles as they are turned */
     for (int h = 0; h < c->count; h++) {
         int k = h % 3;
         c->corners[h] = m->triangles[h - k + (c->turned[h / 3] ? 2 - k : k)];
     }
+
     if (!pair(c, scratch) || !number_points(c, scratch)) return error_memory(error, "a simulation body");
     return CUTIS_OK;
 }
@@ -168,9 +179,12 @@ static cutis_result cut(cutting *c, const mesh *m, arena *scratch, cutis_error *
 static void piece_measure(base_piece *p)
 {
     surface *s = &p->surface;
+
     p->area = mesh_area(p->drawn_triangle_count, s->triangles, s->positions);
     p->cap_area = mesh_area(s->triangle_count, s->triangles, s->positions) - p->area;
     p->volume = mesh_volume(s->triangle_count, s->triangles, s->positions);
+
+    /* bounds */
     p->low = vec3_make(INFINITY, INFINITY, INFINITY);
     p->high = vec3_make(-INFINITY, -INFINITY, -INFINITY);
     for (int i = 0; i < s->point_count; i++) {
@@ -178,6 +192,7 @@ static void piece_measure(base_piece *p)
         p->low = vec3_min(p->low, x);
         p->high = vec3_max(p->high, x);
     }
+
     if (p->volume >= 0) return;
 
     /* inside out: turn all */
@@ -186,6 +201,7 @@ static void piece_measure(base_piece *p)
         s->triangles[3 * t] = s->triangles[3 * t + 1];
         s->triangles[3 * t + 1] = first;
     }
+
     p->volume = -p->volume;
 }
 
@@ -203,6 +219,7 @@ static void piece_cap(base_piece *p, const cutting *c, const int *half_edges, in
         vec3 sum = {0, 0, 0};
         int count = 0;
         p->cap_first[p->cap_count] = filled;
+
         for (int h = half_edges[i]; !done[h]; h = c->outgoing[c->points[next_of(h)]]) {
             done[h] = true;
             int *t = s->triangles + 3 * (size_t)s->triangle_count++;
@@ -219,6 +236,7 @@ static void piece_cap(base_piece *p, const cutting *c, const int *half_edges, in
         p->sources[centre] = -1;
         p->cap_count++;
     }
+
     p->cap_first[p->cap_count] = filled;
 }
 
@@ -231,11 +249,14 @@ static cutis_result make_pieces(const cutting *c, arena *memory, arena *scratch,
     int *source = ARENA_ARRAY(scratch, int, c->point_count);
     bool *done = ARENA_ARRAY(scratch, bool, c->count);
     if (scratch->failed) return error_memory(error, "a simulation body");
+
+    /* points that hang together are a piece */
     for (int p = 0; p < c->point_count; p++) forest[p] = p;
     for (int h = 0; h < c->count; h++) {
         forest_join(forest, c->points[h], c->points[next_of(h)]);
         source[c->points[h]] = c->corners[h];
     }
+
     for (int p = 0; p < c->point_count; p++) {
         int root = forest_root(forest, p);
         piece[p] = root == p ? b->piece_count++ : piece[root];
@@ -245,11 +266,14 @@ static cutis_result make_pieces(const cutting *c, arena *memory, arena *scratch,
     b->pieces = ARENA_ARRAY(memory, base_piece, b->piece_count);
     int *boundary = ARENA_ARRAY(scratch, int, b->piece_count);
     if (memory->failed || scratch->failed) return error_memory(error, "a simulation body");
+
     for (int p = 0; p < c->point_count; p++) b->pieces[piece[p]].surface.point_count++;
     for (int h = 0; h < c->count; h++) {
         if (h % 3 == 0) b->pieces[piece[c->points[h]]].surface.triangle_count++;
         boundary[piece[c->points[h]]] += c->twins[h] < 0;
     }
+
+    /* room for each, caps included */
     int **loops = ARENA_ARRAY(scratch, int *, b->piece_count);
     for (int i = 0; loops && i < b->piece_count; i++) {
         base_piece *p = &b->pieces[i];
@@ -261,12 +285,16 @@ static cutis_result make_pieces(const cutting *c, arena *memory, arena *scratch,
         p->cap_first = ARENA_ARRAY(memory, int, caps + 1);
         p->cap_points = ARENA_ARRAY(memory, int, boundary[i]);
         loops[i] = ARENA_ARRAY(scratch, int, boundary[i] + 1);
+
         p->drawn_triangle_count = s->triangle_count;
         s->point_count = 0;
         s->triangle_count = 0;
         boundary[i] = 0;
     }
+
     if (memory->failed || scratch->failed) return error_memory(error, "a simulation body");
+
+    /* points */
     for (int p = 0; p < c->point_count; p++) {
         base_piece *own = &b->pieces[piece[p]];
         local[p] = own->surface.point_count++;
@@ -275,6 +303,8 @@ static cutis_result make_pieces(const cutting *c, arena *memory, arena *scratch,
                3 * sizeof(float));
         b->point_pieces[source[p]] = piece[p];
     }
+
+    /* triangles, and the half-edges of the border */
     for (int h = 0; h < c->count; h++) {
         int i = piece[c->points[h]];
         surface *s = &b->pieces[i].surface;
@@ -282,10 +312,13 @@ static cutis_result make_pieces(const cutting *c, arena *memory, arena *scratch,
         s->triangle_count += h % 3 == 2;
         if (c->twins[h] < 0) loops[i][boundary[i]++] = h;
     }
+
+    /* caps, then measures */
     for (int i = 0; i < b->piece_count; i++) {
         piece_cap(&b->pieces[i], c, loops[i], boundary[i], local, done);
         piece_measure(&b->pieces[i]);
     }
+
     return CUTIS_OK;
 }
 

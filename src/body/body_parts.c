@@ -81,6 +81,8 @@ static cutis_result group_joints(const cutis_character *c, arena *scratch, int *
     for (int j = 0; j < c->joint_count; j++) groups[j] = j;
     int samples = c->clip_count > 0 ? CLAMP(POSE_LIMIT / c->clip_count, 1, CLIP_POSES) : 0;
     int pose_count = MIN(c->clip_count * samples, POSE_LIMIT);
+
+    /* poses */
     float *joints = ARENA_ARRAY(scratch, float, 12 * (size_t)c->joint_count);
     float *poses = ARENA_ARRAY(scratch, float, 12 * (size_t)c->joint_count * (size_t)pose_count);
     if (scratch->failed) return error_memory(error, "a simulation body");
@@ -99,9 +101,12 @@ static cutis_result group_joints(const cutis_character *c, arena *scratch, int *
     for (int j = 0; j < c->joint_count; j++) {
         for (int k = 0; k < j && groups[j] == j; k++)
             if (groups[k] == k && joints_together(c, poses, pose_count, j, k)) groups[j] = k;
+
         int parent = c->joints[j].parent;
         bent += parent >= 0 && groups[parent] != groups[j];
     }
+
+    /* too few bend for the clips to tell */
     if (bent < BENT_SHARE * c->joint_count)
         for (int j = 0; j < c->joint_count; j++) groups[j] = j;
     return CUTIS_OK;
@@ -177,6 +182,8 @@ static cutis_result find_carried(const base *b, candidate *list, int count, floa
 {
     for (int i = 0; i < count; i++) {
         const base_piece *own = &b->pieces[list[i].piece];
+
+        /* on or in a larger piece that is flesh itself */
         for (int k = 0; k < i && roles[list[i].piece] == PART_FLESH; k++) {
             const base_piece *other = &b->pieces[list[k].piece];
             if (roles[list[k].piece] != PART_FLESH || apart(own, other, near)) continue;
@@ -186,11 +193,14 @@ static cutis_result find_carried(const base *b, candidate *list, int count, floa
             bool inner = in > 0.5 && own->area >= BODY_SHARE * other->area;
             roles[inner ? list[k].piece : list[i].piece] = PART_CARRIED;
         }
+
+        /* what stays flesh gets a tree for the smaller ones */
         if (roles[list[i].piece] != PART_FLESH) continue;
         cutis_result result = bvh_build(&list[i].tree, own->surface.triangle_count, own->surface.triangles,
                                         own->surface.positions, scratch, error);
         if (result) return result;
     }
+
     return CUTIS_OK;
 }
 
@@ -198,6 +208,7 @@ cutis_result parts_find(const cutis_character *character, const base *b, float s
                         cutis_error *error)
 {
     arena scratch = arena_create(&memory->allocator);
+
     candidate *list = ARENA_ARRAY(&scratch, candidate, b->piece_count);
     int *groups = ARENA_ARRAY(&scratch, int, MAX(character->joint_count, 1));
     cutis_result result = scratch.failed ? error_memory(error, "a simulation body") : CUTIS_OK;
@@ -222,6 +233,7 @@ cutis_result parts_find(const cutis_character *character, const base *b, float s
         qsort(list, (size_t)count, sizeof *list, candidate_compare);
         result = find_carried(b, list, count, NEAR_SHARE * size, roles, &scratch, error);
     }
+
     arena_destroy(&scratch);
     return result;
 }

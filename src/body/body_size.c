@@ -50,10 +50,12 @@ static void thickness_block(void *context, int begin, int end)
                                      {-1, 0}, {-0.7071f, -0.7071f}, {0, -1}, {0.7071f, -0.7071f}};
     const thickness_work *w = context;
     for (int i = begin; i < end; i++) {
+        /* a cone of rays inwards */
         vec3 inward = vec3_scale(vec3_load(w->normals + 3 * (size_t)i), -1);
         vec3 x = vec3_load(w->surface->positions + 3 * (size_t)i);
         vec3 u = vec3_orthogonal(inward);
         vec3 v = vec3_cross(inward, u);
+
         float lengths[RAYS];
         int count = 0;
         for (int r = 0; r < RAYS; r++) {
@@ -68,6 +70,7 @@ static void thickness_block(void *context, int begin, int end)
             bvh_hit hit = bvh_ray(w->tree, w->surface->positions, x, way, w->thickness[i], INFINITY);
             if (hit.triangle >= 0) lengths[count++] = hit.distance;
         }
+
         w->thickness[i] = median(lengths, count);
     }
 }
@@ -76,11 +79,13 @@ cutis_result surface_thickness(const surface *s, const cutis_jobs *jobs, arena *
                                cutis_error *error)
 {
     arena scratch = arena_create(&memory->allocator);
+
     mesh topology;
     bvh tree;
     cutis_result result =
         mesh_build(&topology, s->point_count, s->positions, s->triangle_count, s->triangles, &scratch, error);
     if (!result) result = bvh_build(&tree, s->triangle_count, s->triangles, s->positions, &scratch, error);
+
     float *normals = ARENA_ARRAY(&scratch, float, 3 * (size_t)s->point_count);
     float *smooth = ARENA_ARRAY(&scratch, float, s->point_count);
     if (!result && scratch.failed) result = error_memory(error, "a simulation body");
@@ -97,6 +102,7 @@ cutis_result surface_thickness(const surface *s, const cutis_jobs *jobs, arena *
             }
             thickness[p] = shortest < INFINITY ? 0.01f * shortest : 0;
         }
+
         thickness_work work = {s, &tree, normals, thickness};
         parallel_for(jobs, s->point_count, 64, thickness_block, &work);
 
@@ -112,9 +118,11 @@ cutis_result surface_thickness(const surface *s, const cutis_jobs *jobs, arena *
                 }
                 smooth[p] = count ? sum / (float)count : 0;
             }
+
             for (int p = 0; p < s->point_count; p++) thickness[p] = smooth[p];
         }
     }
+
     arena_destroy(&scratch);
     return result;
 }
@@ -145,6 +153,8 @@ static void grade(surface *s)
                 int b = c[(k + 1) % 3];
                 float way =
                     vec3_distance(vec3_load(s->positions + 3 * (size_t)a), vec3_load(s->positions + 3 * (size_t)b));
+
+                /* neither longer than the other allows */
                 float bound_a = s->lengths[b] + GRADING * way;
                 float bound_b = s->lengths[a] + GRADING * way;
                 changed |= s->lengths[a] > bound_a || s->lengths[b] > bound_b;
@@ -152,6 +162,7 @@ static void grade(surface *s)
                 s->lengths[b] = MIN(s->lengths[b], bound_b);
             }
         }
+
         if (!changed) break;
     }
 }
@@ -188,6 +199,7 @@ cutis_result surface_sizes(surface *surfaces, float *const *thickness, int surfa
             most = middle;
         }
     }
+
     if (set_lengths(surfaces, thickness, surface_count, most, low, high) <= 1.05 * budget) return CUTIS_OK;
 
     /* thin sheets would take any number of points: raise the shortest length until the budget holds */
@@ -201,6 +213,8 @@ cutis_result surface_sizes(surface *surfaces, float *const *thickness, int surfa
             most_low = middle;
         }
     }
+
+    /* the shortest length that keeps to the budget */
     set_lengths(surfaces, thickness, surface_count, most, most_low, high);
     return CUTIS_OK;
 }

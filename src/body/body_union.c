@@ -47,13 +47,16 @@ static bool pieces_cross(const base_piece *a, const base_piece *b, const bvh *tr
         const int *c = a->surface.triangles + 3 * (size_t)s.triangle;
         vec3 p = vec3_load(a->surface.positions + 3 * (size_t)c[0]);
         vec3 low = p, high = p;
+
         for (int k = 1; k < 3; k++) {
             p = vec3_load(a->surface.positions + 3 * (size_t)c[k]);
             low = vec3_min(low, p);
             high = vec3_max(high, p);
         }
+
         bvh_overlap(tree, low, high, cross_visit, &s);
     }
+
     return s.found;
 }
 
@@ -87,6 +90,7 @@ cutis_result union_pieces(const base_piece *const *pieces, int count, arena *mem
         r->cap_count += p->cap_count;
         cap_point_count += p->cap_first[p->cap_count];
     }
+
     surface *s = &r->surface;
     s->positions = ARENA_ARRAY(memory, float, 3 * (size_t)s->point_count);
     s->triangles = ARENA_ARRAY(memory, int, 3 * (size_t)s->triangle_count);
@@ -100,6 +104,8 @@ cutis_result union_pieces(const base_piece *const *pieces, int count, arena *mem
     for (int i = 0; i < count; i++) {
         const base_piece *p = pieces[i];
         int own = p->surface.point_count - p->cap_count;
+
+        /* points */
         for (int k = 0; k < p->surface.point_count; k++) {
             int to = k < own ? point + k : first_cap + cap + k - own;
             memcpy(s->positions + 3 * (size_t)to, p->surface.positions + 3 * (size_t)k, 3 * sizeof(float));
@@ -119,10 +125,12 @@ cutis_result union_pieces(const base_piece *const *pieces, int count, arena *mem
             memcpy(r->cap_points + begin, p->cap_points + p->cap_first[k], (size_t)length * sizeof(int));
             r->cap_first[cap + k + 1] = begin + length;
         }
+
         point += own;
         triangle += p->surface.triangle_count;
         cap += p->cap_count;
     }
+
     return CUTIS_OK;
 }
 
@@ -167,11 +175,13 @@ static int crossing(marching *m, size_t cell, int a, int b)
     while (m->table.keys[slot] && m->table.keys[slot] != key) slot = (slot + 1) & m->table.mask;
     if (m->table.keys[slot]) return m->table.points[slot];
 
+    /* a new point, where the distance is zero */
     float da = m->solid->distance[from], db = m->solid->distance[to];
     float t = CLAMP(da / (da - db), END_MARGIN, 1 - END_MARGIN);
     int point = m->surface->point_count++;
     vec3_store(m->surface->positions + 3 * (size_t)point,
                vec3_lerp(cell_place(m->solid, from), cell_place(m->solid, to), t));
+
     m->table.keys[slot] = key;
     m->table.points[slot] = point;
     return point;
@@ -194,6 +204,8 @@ static void march_tetrahedron(marching *m, size_t cell, const int corners[4])
 {
     int in[4], out[4], in_count = 0, out_count = 0;
     vec3 in_sum = {0, 0, 0}, out_sum = {0, 0, 0};
+
+    /* corners inside and outside */
     for (int k = 0; k < 4; k++) {
         size_t at = corner_cell(m->solid, cell, corners[k]);
         if (is_inside(m->solid, at)) {
@@ -204,6 +216,7 @@ static void march_tetrahedron(marching *m, size_t cell, const int corners[4])
             out_sum = vec3_add(out_sum, cell_place(m->solid, at));
         }
     }
+
     if (in_count == 0 || out_count == 0) return;
     vec3 outwards = vec3_sub(vec3_scale(out_sum, 1.0f / (float)out_count), vec3_scale(in_sum, 1.0f / (float)in_count));
 
@@ -237,6 +250,7 @@ static size_t find_cubes(const solid *s, size_t *cubes)
             }
         }
     }
+
     return count;
 }
 
@@ -244,20 +258,25 @@ static cutis_result march(const solid *s, arena *memory, surface *result, cutis_
 {
     static const int tetrahedra[6][4] = {{0, 1, 3, 7}, {0, 1, 5, 7}, {0, 2, 3, 7},
                                          {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 4, 6, 7}};
+
     size_t count = find_cubes(s, NULL);
     size_t *cubes = ARENA_ARRAY(memory, size_t, MAX(count, 1));
 
     /* a cube has at most 19 edges with a crossing and 12 triangles; neighbours share most points */
     size_t slots = 64;
     while (slots < 20 * count) slots *= 2;
+
     marching m = {.solid = s, .surface = result};
     m.table.mask = slots - 1;
     m.table.keys = ARENA_ARRAY(memory, uint64_t, slots);
     m.table.points = ARENA_ARRAY(memory, int, slots);
+
     *result = (surface){0};
     result->positions = ARENA_ARRAY(memory, float, 3 * 19 * MAX(count, 1));
     result->triangles = ARENA_ARRAY(memory, int, 3 * 12 * MAX(count, 1));
     if (memory->failed) return error_memory(error, "a simulation body");
+
+    /* six tetrahedra a cube */
     find_cubes(s, cubes);
     for (size_t i = 0; i < count; i++)
         for (int k = 0; k < 6; k++) march_tetrahedron(&m, cubes[i], tetrahedra[k]);
@@ -284,6 +303,7 @@ static cutis_result drop_scraps(surface *s, float spacing, arena *memory, cutis_
     mesh m;
     cutis_result result = mesh_build(&m, s->point_count, s->positions, s->triangle_count, s->triangles, memory, error);
     if (result) return result;
+
     double *areas = ARENA_ARRAY(memory, double, m.component_count);
     double *volumes = ARENA_ARRAY(memory, double, m.component_count);
     int *index = ARENA_ARRAY(memory, int, s->point_count);
@@ -313,6 +333,7 @@ static cutis_result drop_scraps(surface *s, float spacing, arena *memory, cutis_
         for (int k = 0; k < 3; k++) s->triangles[3 * triangles + k] = index[s->triangles[3 * t + k]];
         triangles++;
     }
+
     s->point_count = points;
     s->triangle_count = triangles;
     return CUTIS_OK;
@@ -322,6 +343,7 @@ cutis_result union_surface(const base_piece *const *pieces, int count, float spa
                            arena *memory, surface *result, cutis_error *error)
 {
     arena scratch = arena_create(&memory->allocator);
+
     base_piece all;
     solid s;
     surface fine;
@@ -338,6 +360,7 @@ cutis_result union_surface(const base_piece *const *pieces, int count, float spa
                          .jobs = jobs};
         status = solid_build(&def, &scratch, &s, error);
     }
+
     if (!status) status = march(&s, &scratch, &fine, error);
     if (!status) status = drop_scraps(&fine, spacing, &scratch, error);
 
@@ -346,10 +369,12 @@ cutis_result union_surface(const base_piece *const *pieces, int count, float spa
         fine.lengths = ARENA_ARRAY(&scratch, float, fine.point_count);
         if (!fine.lengths) status = error_memory(error, "a simulation body");
     }
+
     if (!status) {
         for (int p = 0; p < fine.point_count; p++) fine.lengths[p] = 2 * spacing;
         status = surface_remesh(&fine, fine.point_count, memory, result, error);
     }
+
     arena_destroy(&scratch);
     return status;
 }

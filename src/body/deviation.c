@@ -52,6 +52,7 @@ static int pairs_gather(const mesh *m, const int *near, int *pairs)
         pairs[2 * (size_t)count] = MIN(p, q);
         pairs[2 * (size_t)count++ + 1] = MAX(p, q);
     }
+
     qsort(pairs, (size_t)count, 2 * sizeof(int), compare_pairs);
 
     /* without repetitions */
@@ -60,6 +61,7 @@ static int pairs_gather(const mesh *m, const int *near, int *pairs)
         if (kept > 0 && compare_pairs(pairs + 2 * (size_t)i, pairs + 2 * (size_t)(kept - 1)) == 0) continue;
         memmove(pairs + 2 * (size_t)kept++, pairs + 2 * (size_t)i, 2 * sizeof(int));
     }
+
     return kept;
 }
 
@@ -68,6 +70,7 @@ cutis_result deviation_build(deviation_bound *b, const cutis_character *c, const
 {
     *b = (deviation_bound){.size = c->size};
     if (!c->influence_first || m->point_count == 0) return CUTIS_OK;
+
     arena scratch = arena_create(&memory->allocator);
 
     /* pairs that are near at rest */
@@ -78,16 +81,21 @@ cutis_result deviation_build(deviation_bound *b, const cutis_character *c, const
     float *spans = ARENA_ARRAY(memory, float, room);
     cutis_result result = CUTIS_OK;
     if (scratch.failed || memory->failed) result = error_memory(error, "bounds of the deviation");
+
+    /* the pairs, and how far apart they are */
     if (!result) {
         mesh_near(m, c->bounds_min, (double)MAX(c->size, 1e-30f), cells, near);
         b->pair_count = pairs_gather(m, near, pairs);
         for (int i = 0; i < b->pair_count; i++)
             spans[i] = vec3_distance(vec3_load(m->positions + 3 * (size_t)pairs[2 * i]),
                                      vec3_load(m->positions + 3 * (size_t)pairs[2 * i + 1]));
+
         b->pairs = pairs;
         b->spans = spans;
         result = skinning_build_points(&b->skinning, c, &scratch, memory, error);
     }
+
+    /* after a failure it has no points, and limits nothing */
     if (!result) b->point_count = m->point_count;
     arena_destroy(&scratch);
     return result;
@@ -152,12 +160,14 @@ static void factors_spread(const limiting *l)
 {
     const deviation_bound *b = l->bound;
     bool changed = true;
+
     for (int pass = 0; pass < SPREAD_PASSES && changed; pass++) {
         changed = false;
         for (int k = 0; k < b->pair_count; k++) {
             int i = pass % 2 ? b->pair_count - 1 - k : k;
             float *p = l->factors + b->pairs[2 * (size_t)i], *q = l->factors + b->pairs[2 * (size_t)i + 1];
             float rise = b->spans[i] / l->reach;
+
             changed |= *p > *q + rise || *q > *p + rise;
             *p = MIN(*p, *q + rise);
             *q = MIN(*q, *p + rise);
@@ -171,6 +181,7 @@ static float factors_mend(const limiting *l)
     const deviation_bound *b = l->bound;
     float longest = -1;
     memcpy(l->next, l->factors, (size_t)b->point_count * sizeof(float));
+
     for (int i = 0; i < b->pair_count; i++) {
         float share = pair_share(l, i, GROSS);
         if (share >= 1) continue;
@@ -180,6 +191,7 @@ static float factors_mend(const limiting *l)
             longest = MAX(longest, vec3_length(vec3_load(l->moved + 3 * (size_t)p)));
         }
     }
+
     memcpy(l->factors, l->next, (size_t)b->point_count * sizeof(float));
     return longest;
 }
@@ -197,6 +209,7 @@ static bool pairs_draw(const limiting *l)
 {
     const deviation_bound *b = l->bound;
     bool any = false, torn = true;
+
     for (int pass = 0; pass < DRAW_PASSES && torn; pass++) {
         torn = false;
         for (int i = 0; i < b->pair_count; i++) {
@@ -213,8 +226,10 @@ static bool pairs_draw(const limiting *l)
             if (!held[0]) vec3_store(l->shown + p, vec3_sub(vec3_load(l->shown + p), pull));
             if (!held[1]) vec3_store(l->shown + q, vec3_add(vec3_load(l->shown + q), pull));
         }
+
         any |= torn;
     }
+
     return any;
 }
 
@@ -256,11 +271,14 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
 {
     deviation_stats stats = {0, -1};
     if (b->point_count == 0 || !(strength > 0)) return stats;
+
+    /* deviation from linear skinning, and the frame's size */
     size_t count = (size_t)b->point_count;
     float *skinned = scratch, *moved = skinned + 3 * count, *turned = moved + 3 * count, *factors = turned + 3 * count;
     skinning_linear(&b->skinning, skin, factors + 2 * count, jobs, skinned);
     skinning_dual(&b->skinning, skin, factors + 2 * count, jobs, turned);
     for (size_t i = 0; i < 3 * count; i++) moved[i] = points[i] - skinned[i];
+
     float size = frame_size(skinned, b->point_count, b->size);
     limiting l = {b, skinned, moved, turned, points, factors, factors + count, size, REACH_LEAST * size};
 
@@ -271,6 +289,7 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
         float torn = factors_mend(&l);
         any |= torn >= 0;
         if (torn < 0 && (round > 0 || !any)) break;
+
         l.reach = MAX(l.reach, REACH_DEVIATIONS * MAX(cut, torn));
         factors_spread(&l);
         factors_show(&l);
@@ -287,10 +306,12 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
     for (size_t p = 0; p < count; p++) {
         vec3 before = vec3_add(vec3_load(skinned + 3 * p), vec3_load(moved + 3 * p)), now = vec3_load(points + 3 * p);
         if (strength < 1) vec3_store(points + 3 * p, vec3_lerp(before, now, strength));
+
         float change = strength * vec3_distance(before, now);
         stats.points += change > MOVE_TOLD * size;
         if (change > most) stats.worst = (int)p;
         most = MAX(most, change);
     }
+
     return stats;
 }

@@ -70,6 +70,7 @@ static bool pair_twins(half_edges *m, arena *memory)
         uint64_t b = (uint64_t)end_of(m, h);
         keys[h] = (edge_key){MIN(a, b) << 32 | MAX(a, b), h};
     }
+
     qsort(keys, (size_t)count, sizeof *keys, edge_key_compare);
     for (int h = 0; h < count; h++) m->twins[h] = -1;
 
@@ -85,6 +86,7 @@ static bool pair_twins(half_edges *m, arena *memory)
                 m->twins[g] = h;
                 if (i > begin) doubled[doubled_count++] = h;
             }
+
             if (m->twins[h] < 0) return false;
         }
     }
@@ -102,6 +104,7 @@ static cutis_result half_edges_make(half_edges *m, const surface *from, int poin
                       .triangle_count = from->triangle_count,
                       .point_limit = points,
                       .triangle_limit = 2 * points + from->triangle_count};
+
     m->corners = ARENA_ARRAY(memory, int, 3 * (size_t)m->triangle_limit);
     m->twins = ARENA_ARRAY(memory, int, 3 * (size_t)m->triangle_limit);
     m->outgoing = ARENA_ARRAY(memory, int, m->point_limit);
@@ -113,6 +116,8 @@ static cutis_result half_edges_make(half_edges *m, const surface *from, int poin
     memcpy(m->corners, from->triangles, 3 * (size_t)from->triangle_count * sizeof(int));
     memcpy(m->x, from->positions, 3 * (size_t)from->point_count * sizeof(float));
     if (from->lengths) memcpy(m->lengths, from->lengths, (size_t)from->point_count * sizeof(float));
+
+    /* any half-edge that leaves a point */
     for (int p = 0; p < from->point_count; p++) m->outgoing[p] = -1;
     for (int h = 0; h < 3 * m->triangle_count; h++) m->outgoing[m->corners[h]] = h;
 
@@ -121,6 +126,7 @@ static cutis_result half_edges_make(half_edges *m, const surface *from, int poin
         if (memory->failed) return error_memory(error, "a simulation body");
         return error_set(error, CUTIS_ERROR_DATA, "the surface to remesh is not closed and manifold");
     }
+
     return CUTIS_OK;
 }
 
@@ -133,17 +139,22 @@ static cutis_result half_edges_pack(const half_edges *m, arena *memory, surface 
     to->lengths = ARENA_ARRAY(memory, float, m->point_count);
     to->triangles = ARENA_ARRAY(memory, int, 3 * (size_t)m->triangle_count);
     if (memory->failed) return error_memory(error, "a simulation body");
+
+    /* points that are left */
     for (int p = 0; p < m->point_count; p++) {
         if (m->outgoing[p] < 0) continue;
         index[p] = to->point_count++;
         memcpy(to->positions + 3 * (size_t)index[p], m->x + 3 * (size_t)p, 3 * sizeof(float));
         to->lengths[index[p]] = m->lengths[p];
     }
+
+    /* and their triangles */
     for (int t = 0; t < m->triangle_count; t++) {
         if (m->corners[3 * t] < 0) continue;
         int *corners = to->triangles + 3 * (size_t)to->triangle_count++;
         for (int k = 0; k < 3; k++) corners[k] = index[m->corners[3 * t + k]];
     }
+
     return CUTIS_OK;
 }
 
@@ -208,6 +219,7 @@ static void split_edge(half_edges *m, int h)
     int t = m->triangle_count;
     m->triangle_count += 2;
 
+    /* the new point */
     vec3_store(m->x + 3 * (size_t)p, vec3_lerp(place(m, a), place(m, b), 0.5f));
     m->lengths[p] = 0.5f * (m->lengths[a] + m->lengths[b]);
 
@@ -236,6 +248,8 @@ static void split_edge(half_edges *m, int h)
     m->twins[v + 1] = gp;
     m->twins[v + 2] = gp_twin;
     m->twins[gp_twin] = v + 2;
+
+    /* a half-edge that leaves each point */
     m->outgoing[a] = h;
     m->outgoing[b] = v;
     m->outgoing[p] = u;
@@ -272,6 +286,7 @@ static bool collapse_edge(half_edges *m, int h)
     int g = m->twins[h];
     int a = start_of(m, h), b = end_of(m, h);
     int around_a[FAN_LIMIT], around_b[FAN_LIMIT];
+
     int count_a = fan(m, a, around_a), count_b = fan(m, b, around_b);
     int c = start_of(m, previous_of(h)), d = start_of(m, previous_of(g));
     if (count_a < 0 || count_b < 0 || c == d || count_a + count_b > FAN_LIMIT) return false;
@@ -285,6 +300,7 @@ static bool collapse_edge(half_edges *m, int h)
     /* no triangle folds over, no edge becomes too long */
     vec3 to = vec3_lerp(place(m, a), place(m, b), 0.5f);
     if (!fan_may_move(m, around_a, count_a, b, to) || !fan_may_move(m, around_b, count_b, a, to)) return false;
+
     float wanted = 0.5f * (m->lengths[a] + m->lengths[b]);
     for (int side = 0; side < 2; side++) {
         const int *around = side ? around_b : around_a;
@@ -298,16 +314,21 @@ static bool collapse_edge(half_edges *m, int h)
     vec3_store(m->x + 3 * (size_t)a, to);
     m->lengths[a] = wanted;
     for (int i = 0; i < count_b; i++) m->corners[around_b[i]] = a;
+
+    /* the edges beside them become one each */
     int h1 = m->twins[next_of(h)], h2 = m->twins[previous_of(h)];
     int g1 = m->twins[next_of(g)], g2 = m->twins[previous_of(g)];
     m->twins[h1] = h2;
     m->twins[h2] = h1;
     m->twins[g1] = g2;
     m->twins[g2] = g1;
+
+    /* half-edges that leave what is left */
     m->outgoing[a] = h2;
     m->outgoing[c] = h1;
     m->outgoing[d] = g1;
     m->outgoing[b] = -1;
+
     m->corners[3 * (h / 3)] = -1;
     m->corners[3 * (g / 3)] = -1;
     return true;
@@ -339,6 +360,7 @@ static void flip_edge(half_edges *m, int h)
     m->twins[gp_twin] = gn;
     m->twins[gp] = hn_twin;
     m->twins[hn_twin] = gp;
+
     m->outgoing[a] = hp;
     m->outgoing[b] = gp;
     m->outgoing[c] = g;
@@ -388,6 +410,7 @@ static bool split_pass(half_edges *m, float fixed_length, int point_limit, arena
             split_edge(m, e->half_edge);
             splits++;
         }
+
         arena_destroy(&scratch);
         if (!list) return false;
         if (splits == 0) return true;
@@ -410,11 +433,14 @@ static void flip_pass(half_edges *m)
     int around[FAN_LIMIT];
     for (int h = 0; h < 3 * m->triangle_count; h++) {
         if (m->corners[3 * (h / 3)] < 0 || m->twins[h] < h) continue;
+
         int g = m->twins[h];
         int a = start_of(m, h), b = end_of(m, h);
         int c = start_of(m, previous_of(h)), d = start_of(m, previous_of(g));
         int va = fan(m, a, around), vb = fan(m, b, around), vd = fan(m, d, around), vc = fan(m, c, around);
         if (va < 0 || vb < 0 || vc < 0 || vd < 0 || va <= 3 || vb <= 3 || c == d) continue;
+
+        /* how far from six neighbours, before and after */
         int before = valence_error(va) + valence_error(vb) + valence_error(vc) + valence_error(vd);
         int after = valence_error(va - 1) + valence_error(vb - 1) + valence_error(vc + 1) + valence_error(vd + 1);
         if (after >= before || ends_at(m, around, vc, d)) continue;
@@ -436,6 +462,7 @@ typedef struct original {
 
 static void project(half_edges *m, const original *o, int point, vec3 x, vec3 normal)
 {
+    /* the nearest place on the original, if it faces the same way */
     bvh_hit hit = bvh_closest(&o->tree, o->surface->positions, x, INFINITY);
     if (hit.triangle < 0) return;
     const int *c = o->surface->triangles + 3 * (size_t)hit.triangle;
@@ -443,9 +470,12 @@ static void project(half_edges *m, const original *o, int point, vec3 x, vec3 no
     vec3 n = triangle_normal(vec3_load(p + 3 * (size_t)c[0]), vec3_load(p + 3 * (size_t)c[1]),
                              vec3_load(p + 3 * (size_t)c[2]));
     if (vec3_dot(n, normal) < 0) return;
+
+    /* moved there unless a triangle would fold over */
     int around[FAN_LIMIT];
     int count = fan(m, point, around);
     if (count < 0 || !fan_may_move(m, around, count, -1, hit.point)) return;
+
     vec3_store(m->x + 3 * (size_t)point, hit.point);
     m->lengths[point] = (1 - hit.u - hit.v) * o->surface->lengths[c[0]] + hit.u * o->surface->lengths[c[1]] +
                         hit.v * o->surface->lengths[c[2]];
@@ -459,10 +489,14 @@ static void relax_pass(half_edges *m, const original *o)
         if (m->outgoing[p] < 0) continue;
         int count = fan(m, p, around);
         if (count < 3) continue;
+
+        /* the mean of the neighbours */
         vec3 normal = point_normal(m, p);
         vec3 mean = {0, 0, 0};
         for (int i = 0; i < count; i++) mean = vec3_add(mean, place(m, end_of(m, around[i])));
         mean = vec3_scale(mean, 1.0f / (float)count);
+
+        /* along the tangent plane, and back onto the original */
         vec3 way = vec3_sub(mean, place(m, p));
         way = vec3_madd(way, normal, -vec3_dot(way, normal));
         project(m, o, p, vec3_add(place(m, p), way), normal);
@@ -491,10 +525,13 @@ cutis_result surface_remesh(const surface *from, int point_limit, arena *memory,
     original o = {.surface = from};
     arena scratch = arena_create(&memory->allocator);
     int room = 2 * MAX(point_limit, from->point_count);
+
     cutis_result result = half_edges_make(&m, from, room, &scratch, error);
     if (!result) {
         result = bvh_build(&o.tree, from->triangle_count, from->triangles, from->positions, &scratch, error);
     }
+
+    /* split, collapse, flip and relax in turn */
     for (int round = 0; !result && round < ROUNDS; round++) {
         if (!split_pass(&m, 0, room, &scratch)) result = error_memory(error, "a simulation body");
         collapse_pass(&m);
@@ -507,6 +544,7 @@ cutis_result surface_remesh(const surface *from, int point_limit, arena *memory,
         if (!result) result = half_edges_pack(&m, &scratch, &packed, error);
         if (!result) result = half_edges_make(&m, &packed, room, &scratch, error);
     }
+
     if (!result) result = half_edges_pack(&m, memory, to, error);
     arena_destroy(&scratch);
     return result;

@@ -107,6 +107,8 @@ static cutis_result grid_size(const solid_def *def, solid *out, cutis_error *err
 {
     vec3 low = {INFINITY, INFINITY, INFINITY};
     vec3 high = {-INFINITY, -INFINITY, -INFINITY};
+
+    /* bounds of the points in use */
     for (size_t i = 0; i < 3 * (size_t)def->triangle_count; i++) {
         vec3 p = vec3_load(def->positions + 3 * (size_t)def->triangles[i]);
         if (!(p.x - p.x == 0 && p.y - p.y == 0 && p.z - p.z == 0))
@@ -115,11 +117,15 @@ static cutis_result grid_size(const solid_def *def, solid *out, cutis_error *err
         low = vec3_min(low, p);
         high = vec3_max(high, p);
     }
+
+    /* a surface that has none is an error */
     vec3 extent = vec3_sub(high, low);
     const float sides[3] = {extent.x, extent.y, extent.z};
     if (def->triangle_count == 0 || !(MAX(sides[0], MAX(sides[1], sides[2])) > 0))
         return error_set(error, CUTIS_ERROR_DATA, "a solid: the surface has no extent");
     if (!(def->spacing > 0)) return error_set(error, CUTIS_ERROR_ARGUMENT, "a solid: cells need a positive size");
+
+    /* cells along each axis, with padding */
     double count = 1;
     for (int k = 0; k < 3; k++) {
         double cells = ceil((double)sides[k] / def->spacing) + 1 + 2 * PADDING;
@@ -129,6 +135,7 @@ static cutis_result grid_size(const solid_def *def, solid *out, cutis_error *err
                              (double)def->spacing);
         out->size[k] = (int)cells;
     }
+
     out->spacing = def->spacing;
 
     /* the surface in the middle, so that mirrored bodies get mirrored cells */
@@ -182,10 +189,13 @@ static void triangle_offer(const solid_work *w, int t, int begin, int end)
     const solid *s = w->out;
     vec3 p[3];
     triangle_load(w->def, t, p);
+
+    /* cells within reach of the triangle's bounds */
     float reach = REACH * s->spacing;
     vec3 margin = {reach, reach, reach};
     vec3 low = vec3_scale(vec3_sub(vec3_sub(vec3_min(p[0], vec3_min(p[1], p[2])), margin), s->origin), 1 / s->spacing);
     vec3 high = vec3_scale(vec3_sub(vec3_add(vec3_max(p[0], vec3_max(p[1], p[2])), margin), s->origin), 1 / s->spacing);
+
     int z0 = MAX((int)ceilf(low.z), begin);
     int z1 = MIN((int)floorf(high.z), end - 1);
     if (z0 > z1) return;
@@ -201,10 +211,14 @@ static void triangle_offer(const solid_work *w, int t, int begin, int end)
                 vec3 centre = solid_centre(s, x, y, z);
                 float plane = vec3_dot(normal, vec3_sub(centre, p[0]));
                 if (plane * plane > MIN(w->squared[cell], reach * reach)) continue;
+
+                /* the exact distance, if the place may bound the solid */
                 vec3 place = triangle_closest(centre, p[0], p[1], p[2], NULL);
                 float squared = vec3_length2(vec3_sub(place, centre));
                 if (squared > reach * reach || squared >= w->squared[cell]) continue;
                 if (w->bounding && !place_bounds(w, cell, place, normal)) continue;
+
+                /* the nearest so far */
                 w->squared[cell] = squared;
                 w->nearest[cell] = t;
                 w->places[cell] = place;
@@ -228,12 +242,17 @@ static void air_flood(const solid_work *w, const uint8_t *blocked)
     const int *size = w->out->size;
     const size_t steps[3] = {1, (size_t)size[0], (size_t)size[0] * (size_t)size[1]};
     size_t depth = 0;
+
     memset(w->flooded, 0, w->count);
     w->flooded[0] = 1;
     w->stack[depth++] = 0;
+
+    /* from a corner of the grid, which is always air */
     while (depth > 0) {
         size_t cell = (size_t)w->stack[--depth];
         const int at[3] = {(int)(cell % steps[1]), (int)(cell / steps[1] % (size_t)size[1]), (int)(cell / steps[2])};
+
+        /* neighbours along the axes that are still dry */
         for (int k = 0; k < 6; k++) {
             int axis = k / 2;
             if (k % 2 ? at[axis] + 1 >= size[axis] : at[axis] == 0) continue;
@@ -291,6 +310,8 @@ static void block_evaluate(const solid_work *w, const int low[3])
         int cz = MIN(low[2] + i / BLOCK / BLOCK, s->size[2] - 1);
         touched = w->nearest[solid_index(s, cx, cy, cz)] >= 0;
     }
+
+    /* far from the surface eight numbers tell whether all are alike */
     bool uniform = !touched;
     float mean = 0;
     if (!touched) {
@@ -301,10 +322,14 @@ static void block_evaluate(const solid_work *w, const int low[3])
             mean += 0.125f * numbers[i];
         }
     }
+
+    /* else every cell */
     if (!uniform) {
         int count = block_points(BLOCK, s->spacing, x, y, z);
         winding_evaluate(&w->tree, centre, radius, count, x, y, z, numbers);
     }
+
+    /* to the cells of the grid */
     for (int i = 0; i < BLOCK * BLOCK * BLOCK; i++) {
         int cx = low[0] + i % BLOCK;
         int cy = low[1] + i / BLOCK % BLOCK;
@@ -333,11 +358,14 @@ static cutis_result inside_find(solid_work *w, arena *memory, cutis_error *error
     float wall = CLAMP(0.5f * w->def->gap, 0.5f * s->spacing, REACH * s->spacing) + 1e-3f * s->spacing;
     for (size_t i = 0; i < w->count; i++) w->inside[i] = w->squared[i] <= wall * wall;
     air_flood(w, w->inside);
+
+    /* triangles turned outwards by the air, and a tree for winding numbers */
     solid_air air = {w, air_outside, wall + 0.87f * s->spacing};
     cutis_result result = solid_orient(w->def, &air, memory, flips, error);
     if (result == CUTIS_OK) result = winding_tree_build(&w->tree, w->def, flips, memory, error);
     if (result != CUTIS_OK) return result;
 
+    /* inside: a winding number of at least a half */
     int rows = (s->size[1] + BLOCK - 1) / BLOCK * ((s->size[2] + BLOCK - 1) / BLOCK);
     parallel_for(w->def->jobs, rows, 8, inside_rows, w);
     for (size_t i = 0; i < w->count; i++) w->inside[i] = w->winding[i] >= 0.5f;
@@ -349,6 +377,7 @@ static cutis_result inside_find(solid_work *w, arena *memory, cutis_error *error
         w->inside[i] = !w->flooded[i];
         w->out->inside_count += w->inside[i];
     }
+
     return CUTIS_OK;
 }
 
@@ -359,19 +388,25 @@ static void places_bound(solid_work *w)
 {
     const solid *s = w->out;
     bool lost = false;
+
+    /* places that do not bound are looked for again */
     for (size_t i = 0; i < w->count; i++) {
         if (w->nearest[i] < 0) continue;
         vec3 p[3];
         triangle_load(w->def, w->nearest[i], p);
         if (place_bounds(w, i, w->places[i], triangle_normal(p))) continue;
+
         w->again[i] = 1;
         w->squared[i] = INFINITY;
         w->nearest[i] = -1;
         lost = true;
     }
+
+    /* places for them */
     w->bounding = true;
     if (lost) parallel_for(w->def->jobs, (s->size[2] + SLAB - 1) / SLAB, 1, nearest_slabs, w);
 
+    /* between cells where a hole is closed */
     const size_t steps[3] = {1, (size_t)s->size[0], (size_t)s->size[0] * (size_t)s->size[1]};
     for (int z = 0; z + 1 < s->size[2]; z++)
         for (int y = 0; y + 1 < s->size[1]; y++)
@@ -386,6 +421,7 @@ static void places_bound(solid_work *w)
                     float t = rise != 0 ? CLAMP((0.5f - w->winding[a]) / rise, 0.02f, 0.98f) : 0.5f;
                     vec3 from = solid_centre(s, x, y, z);
                     vec3 to = solid_centre(s, x + (axis == 0), y + (axis == 1), z + (axis == 2));
+
                     for (int end = 0; end < 2; end++) {
                         size_t cell = end ? b : a;
                         float length = (end ? 1 - t : t) * s->spacing;
@@ -429,11 +465,14 @@ static void places_sweep(solid_work *w, int direction)
                 vec3 centre = solid_centre(s, x, y, z);
                 float best = w->squared[cell];
                 size_t from = cell;
+
+                /* the nearest of the places that neighbours know */
                 for (int k = 0; k < count; k++) {
                     if (border && ((unsigned)(x + away[k][0]) >= (unsigned)s->size[0] ||
                                    (unsigned)(y + away[k][1]) >= (unsigned)s->size[1] ||
                                    (unsigned)(z + away[k][2]) >= (unsigned)s->size[2]))
                         continue;
+
                     size_t other = cell + offsets[k];
                     if (w->squared[other] == INFINITY) continue;
                     float squared = vec3_length2(vec3_sub(w->places[other], centre));
@@ -441,6 +480,7 @@ static void places_sweep(solid_work *w, int direction)
                     best = squared;
                     from = other;
                 }
+
                 if (from == cell) continue;
                 w->squared[cell] = best;
                 w->places[cell] = w->places[from];
@@ -454,11 +494,14 @@ static void distance_layers(void *context, int begin, int end)
     const solid_work *w = context;
     const solid *s = w->out;
     float near = 4 * s->spacing;
+
     for (int z = begin; z < end; z++)
         for (int y = 0; y < s->size[1]; y++)
             for (int x = 0; x < s->size[0]; x++) {
                 size_t cell = solid_index(s, x, y, z);
                 float squared = w->squared[cell];
+
+                /* the nearest place of the triangle itself, where a neighbour's was taken over */
                 if (squared < near * near && squared > 0.5f * s->spacing * s->spacing && w->nearest[cell] >= 0) {
                     vec3 p[3];
                     triangle_load(w->def, w->nearest[cell], p);
@@ -467,6 +510,8 @@ static void distance_layers(void *context, int begin, int end)
                     if (place_bounds(w, cell, place, triangle_normal(p)))
                         squared = MIN(squared, vec3_length2(vec3_sub(place, centre)));
                 }
+
+                /* the root, negative inside */
                 float distance = squared < INFINITY ? sqrtf(squared) : (float)s->size[0] * s->spacing;
                 s->distance[cell] = w->inside[cell] ? -distance : distance;
             }
@@ -477,6 +522,7 @@ static void distance_layers(void *context, int begin, int end)
 cutis_result solid_build(const solid_def *def, arena *memory, solid *out, cutis_error *error)
 {
     *out = (solid){0};
+
     cutis_result result = grid_size(def, out, error);
     if (result != CUTIS_OK) return result;
 
@@ -511,6 +557,7 @@ cutis_result solid_build(const solid_def *def, arena *memory, solid *out, cutis_
         places_sweep(&w, -1);
         parallel_for(def->jobs, out->size[2], 1, distance_layers, &w);
     }
+
     arena_destroy(&scratch);
     return result;
 }

@@ -26,10 +26,13 @@ static int half_edge_compare(const half_edge *a, const half_edge *b)
 /* By counting over the low points, then by insertion: the runs are short. */
 static void half_edges_sort(half_edge *edges, int count, half_edge *spare, int *firsts, int point_count)
 {
+    /* counted, then sorted by low point */
     for (int i = 0; i < count; i++) firsts[edges[i].low + 1]++;
     for (int p = 0; p < point_count; p++) firsts[p + 1] += firsts[p];
     for (int i = 0; i < count; i++) spare[firsts[edges[i].low]++] = edges[i];
     memcpy(edges, spare, (size_t)count * sizeof *edges);
+
+    /* within a run, by insertion */
     for (int begin = 0, end; begin < count; begin = end) {
         for (end = begin + 1; end < count && edges[end].low == edges[begin].low; end++) {
             half_edge e = edges[end];
@@ -77,6 +80,7 @@ static int patch_root(const orient_work *w, int t, int *turned)
         rest ^= own;
         t = next;
     }
+
     *turned = turn;
     return root;
 }
@@ -122,10 +126,13 @@ static void patches_measure(const orient_work *w, int triangle_count)
         patch *own = &w->patches[patch_root(w, t, &turned)];
         vec3 p[3];
         corners_load(w, t, p);
+
+        /* area, volume about the patch's middle, and the vote of the air */
         vec3 area = vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0]));
         double sign = turned ? -1 : 1;
         double length = vec3_length(area);
         vec3 centre = vec3_scale(vec3_add(p[0], vec3_add(p[1], p[2])), 1.0f / 3);
+
         own->area += length;
         own->volume += sign * vec3_dot(area, vec3_sub(centre, own->middle));
         if (own->border > 0) own->vote += sign * length * triangle_vote(w->air, centre, vec3_normalize(area));
@@ -139,12 +146,15 @@ static cutis_result edges_join(orient_work *w, arena *memory, int point_count, c
     half_edge *spare = ARENA_ARRAY(memory, half_edge, count);
     int *firsts = ARENA_ARRAY(memory, int, point_count + 2);
     if (memory->failed) return error_memory(error, "a solid");
+
+    /* half-edges with their ends in order */
     for (int i = 0; i < count; i++) {
         int t = i / 3;
         int a = w->points[w->def->triangles[i]];
         int b = w->points[w->def->triangles[3 * t + (i + 1) % 3]];
         edges[i] = (half_edge){MIN(a, b), MAX(a, b), t, a < b};
     }
+
     half_edges_sort(edges, count, spare, firsts, point_count);
 
     /* edges of two triangles join them */
@@ -162,10 +172,12 @@ static cutis_result edges_join(orient_work *w, arena *memory, int point_count, c
         patch *own = &w->patches[patch_root(w, t, &turned)];
         if (own->border == 0) own->middle = vec3_load(w->def->positions + 3 * (size_t)w->def->triangles[3 * (size_t)t]);
     }
+
     for (int begin = 0; begin < count; begin = end) {
         for (end = begin + 1; end < count; end++)
             if (edges[end].low != edges[begin].low || edges[end].high != edges[begin].high) break;
         if (end - begin == 2 || edges[begin].low == edges[begin].high) continue;
+
         for (int i = begin; i < end; i++) {
             int turned;
             patch *own = &w->patches[patch_root(w, edges[i].triangle, &turned)];
@@ -176,6 +188,8 @@ static cutis_result edges_join(orient_work *w, arena *memory, int point_count, c
             own->border += 1;
         }
     }
+
+    /* the middle of a border: the mean of its triangles' centres */
     for (int t = 0; t < w->def->triangle_count; t++)
         if (w->patches[t].border > 0) w->patches[t].middle = vec3_scale(w->patches[t].middle, 1 / w->patches[t].border);
     return CUTIS_OK;
@@ -185,6 +199,7 @@ cutis_result solid_orient(const solid_def *def, const solid_air *air, arena *mem
 {
     int n = def->triangle_count;
     orient_work w = {.def = def, .air = air};
+
     w.points = ARENA_ARRAY(memory, int, def->point_count);
     w.parents = ARENA_ARRAY(memory, int, n);
     w.turns = ARENA_ARRAY(memory, uint8_t, n);
@@ -196,9 +211,12 @@ cutis_result solid_orient(const solid_def *def, const solid_air *air, arena *mem
     int point_count = weld_positions(def->point_count, def->positions, 1e-3f * def->spacing, NULL, NULL,
                                      &memory->allocator, w.points);
     if (point_count < 0) return error_memory(error, "a solid");
+
     cutis_result result = edges_join(&w, memory, point_count, error);
     if (result != CUTIS_OK) return result;
     patches_measure(&w, n);
+
+    /* turned by the vote, or by the volume where it is not clear */
     for (int t = 0; t < n; t++) {
         int turned;
         const patch *own = &w.patches[patch_root(&w, t, &turned)];
@@ -206,5 +224,6 @@ cutis_result solid_orient(const solid_def *def, const solid_air *air, arena *mem
         bool inwards = voted ? own->vote < 0 : own->volume < 0;
         flips[t] = (uint8_t)(turned ^ (int)inwards);
     }
+
     return CUTIS_OK;
 }

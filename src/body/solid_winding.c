@@ -47,6 +47,7 @@ cutis_result winding_tree_build(winding_tree *w, const solid_def *def, const uin
                                 cutis_error *error)
 {
     *w = (winding_tree){.positions = def->positions, .flips = flips};
+
     cutis_result result = bvh_build(&w->tree, def->triangle_count, def->triangles, def->positions, memory, error);
     if (result != CUTIS_OK) return result;
     w->nodes = ARENA_ARRAY(memory, winding_node, w->tree.node_count);
@@ -56,6 +57,8 @@ cutis_result winding_tree_build(winding_tree *w, const solid_def *def, const uin
     for (int i = w->tree.node_count - 1; i >= 0; i--) {
         const bvh_node *box = &w->tree.nodes[i];
         winding_node *n = &w->nodes[i];
+
+        /* a leaf: its triangles */
         for (int k = 0; k < box->count; k++) {
             vec3 p[3];
             triangle_corners(w, w->tree.order[box->first + k], p);
@@ -63,6 +66,8 @@ cutis_result winding_tree_build(winding_tree *w, const solid_def *def, const uin
             vec3 centre = vec3_scale(vec3_add(p[0], vec3_add(p[1], p[2])), 1.0f / 3);
             node_add(n, centre, area, vec3_length(area));
         }
+
+        /* a node: its two children */
         for (int k = 0; k < 2 && box->count == 0; k++) {
             const winding_node *child = &w->nodes[box->first + k];
             node_add(n, child->centre, child->dipole, child->area);
@@ -74,12 +79,14 @@ cutis_result winding_tree_build(winding_tree *w, const solid_def *def, const uin
         n->centre = n->area > 0 ? vec3_scale(n->centre, 1 / n->area) : vec3_lerp(low, high, 0.5f);
         n->radius = vec3_length(vec3_max(vec3_sub(high, n->centre), vec3_sub(n->centre, low)));
     }
+
     return CUTIS_OK;
 }
 
 /* atan2 by a polynomial of odd powers on [-1, 1]; 0 at the origin. */
 static vfloat angle_of(vfloat y, vfloat x)
 {
+    /* into the octant where the ratio is at most 1 */
     vfloat ax = v_abs(x);
     vfloat ay = v_abs(y);
     vint steep = v_less(ax, ay);
@@ -87,12 +94,16 @@ static vfloat angle_of(vfloat y, vfloat x)
     vfloat high = v_max(v_select(steep, ay, ax), v_set(1e-37f));
     vfloat t = low / high;
     vfloat s = t * t;
+
+    /* the polynomial */
     vfloat p = v_set(-0.0117212f);
     p = p * s + v_set(0.05265332f);
     p = p * s + v_set(-0.11643287f);
     p = p * s + v_set(0.19354346f);
     p = p * s + v_set(-0.33262347f);
     p = p * s + v_set(0.99997726f);
+
+    /* back to the other octants */
     vfloat a = p * t;
     a = v_select(steep, v_set(0.5f * PI) - a, a);
     a = v_select(v_less(x, v_set(0)), v_set(PI) - a, a);
@@ -138,6 +149,7 @@ void winding_evaluate(const winding_tree *w, vec3 centre, float radius, int coun
 {
     int stack[STACK_SIZE];
     int depth = 0;
+
     memset(winding, 0, (size_t)count * sizeof *winding);
     stack[depth++] = 0;
     while (depth > 0) {
@@ -154,6 +166,7 @@ void winding_evaluate(const winding_tree *w, vec3 centre, float radius, int coun
             }
             continue;
         }
+
         if (box->count == 0) {
             stack[depth++] = box->first + 1;
             stack[depth++] = box->first;
@@ -171,5 +184,7 @@ void winding_evaluate(const winding_tree *w, vec3 centre, float radius, int coun
             }
         }
     }
+
+    /* as a share of the whole sphere */
     for (int k = 0; k < count; k++) winding[k] *= 1 / (4 * PI);
 }
