@@ -65,6 +65,7 @@ bool rig_influences_set(rig_influences *influences, int point, const double *val
         weights[k] = k < count ? (float)(best[k] / sum) : 0;
         if (k >= count) joints[k] = 0;
     }
+
     return count > 0;
 }
 
@@ -77,8 +78,11 @@ static vec3 leaf_tip(const mesh *m, const bvh *tree, float size, vec3 from, vec3
     vec3 along = vec3_sub(joint, from);
     float length = vec3_length(along);
     if (!(length > 0)) return joint;
+
     bool parts = m->component_count > 1;
     float reach = parts ? MAX(3.0f, LEAF_REACH * size / length) : 3;
+
+    /* the first hit, or the last one of a body of several parts */
     bvh_hit hit = bvh_ray(tree, m->positions, joint, along, 0, reach);
     float end = hit.triangle >= 0 ? hit.distance : -1;
     for (int round = 0; round < 64 && parts && hit.triangle >= 0; round++) {
@@ -96,8 +100,11 @@ cutis_result rig_bones_make(int joint_count, const int *parents, const float *po
     rig_bone *made = ARENA_ARRAY(memory, rig_bone, 2 * joint_count);
     int count = 0;
     if (!has_child || !made) return error_memory(error, "bones");
+
+    /* from parent to child, and from leaves on into the body */
     for (int j = 0; j < joint_count; j++)
         if (parents[j] >= 0) has_child[parents[j]] = true;
+
     for (int j = 0; j < joint_count; j++) {
         vec3 at = vec3_load(positions + 3 * j);
         if (parents[j] >= 0 && takes_part[parents[j]])
@@ -107,6 +114,7 @@ cutis_result rig_bones_make(int joint_count, const int *parents, const float *po
             made[count++] = (rig_bone){j, at, tip};
         }
     }
+
     *bones = made;
     *bone_count = count;
     return CUTIS_OK;
@@ -136,6 +144,7 @@ static cutis_result points_follow(const rig_body *body, const uint8_t *served, r
     int waiting = 0;
     bvh tree;
     if (memory->failed) return error_memory(error, "weights");
+
     for (int p = 0; p < m->point_count; p++) waiting += !served[p];
     if (!waiting) return CUTIS_OK;
 
@@ -144,6 +153,7 @@ static cutis_result points_follow(const rig_body *body, const uint8_t *served, r
         const int *c = m->triangles + 3 * t;
         if (served[c[0]] && served[c[1]] && served[c[2]]) memcpy(triangles + 3 * count++, c, 3 * sizeof *c);
     }
+
     if (count) {
         cutis_result result = bvh_build(&tree, count, triangles, m->positions, memory, error);
         if (result != CUTIS_OK) return result;
@@ -153,6 +163,7 @@ static cutis_result points_follow(const rig_body *body, const uint8_t *served, r
     for (int p = 0; p < m->point_count; p++) {
         vec3 at = vec3_load(m->positions + 3 * p);
         if (served[p]) continue;
+
         memset(values, 0, (size_t)body->joint_count * sizeof *values);
         bvh_hit hit = {.triangle = -1};
         if (count) hit = bvh_closest(&tree, m->positions, at, 1e30f);
@@ -181,6 +192,7 @@ static cutis_result points_follow(const rig_body *body, const uint8_t *served, r
             rig_influences_set(w, p, values, body->joint_count);
         }
     }
+
     return CUTIS_OK;
 }
 
@@ -212,6 +224,7 @@ static component_facts *components_look(const mesh *m, float size, arena *memory
             boxes[6 * c + 3 + k] = MAX(boxes[6 * c + 3 + k], m->positions[3 * p + k]);
         }
     }
+
     for (int t = 0; t < m->triangle_count; t++) facts[m->point_component[m->triangles[3 * t]]].triangles++;
 
     /* the diagonal of each, and the largest by points */
@@ -252,6 +265,7 @@ static int hard_parts_bind(const mesh *m, const component_facts *facts, const ui
     int count = 0;
     for (int c = 1; c < m->component_count; c++)
         if (facts[c].points > facts[largest].points) largest = c;
+
     for (int c = 0; c < m->component_count; c++) {
         if (c == largest || facts[c].points < HARD_POINTS) continue;
 
@@ -267,6 +281,8 @@ static int hard_parts_bind(const mesh *m, const component_facts *facts, const ui
             if (far) values[joints[0]] += 1;
             for (int k = 0; k < w->limit && !far; k++) values[joints[k]] += weights[k];
         }
+
+        /* a part that one joint holds for the most part */
         for (int j = 1; j < joint_count; j++)
             if (values[j] > values[most]) most = j;
         double share = m->component_closed[c] ? HARD_SHARE : HARD_SHARE_OPEN;
@@ -276,6 +292,7 @@ static int hard_parts_bind(const mesh *m, const component_facts *facts, const ui
         for (int i = first[c]; i < first[c + 1]; i++) rig_influences_set(w, members[i], values, joint_count);
         count++;
     }
+
     return count;
 }
 
@@ -305,6 +322,8 @@ static cutis_result heat_apply(binding *b, rig_influences *w, rig_report *report
     int cold = 0, blind = 0;
     cutis_result result = heat_weights(&b->body, b->def->allocator, w, b->component_hot, b->visible, error);
     if (result != CUTIS_OK) return result;
+
+    /* components that see no bone, or hardly any */
     for (int c = 0; c < m->component_count; c++) {
         if (b->facts[c].island) continue;
         if (!b->component_hot[c]) cold++;
@@ -313,10 +332,12 @@ static cutis_result heat_apply(binding *b, rig_influences *w, rig_report *report
             b->component_hot[c] = 0;
         }
     }
+
     for (int p = 0; p < m->point_count; p++) {
         int c = m->point_component[p];
         if (b->component_hot[c] && !b->facts[c].island) b->served[p] = 1;
     }
+
     if (cold) rig_say(report, "no bone is visible from %d components: heat cannot serve them", cold);
     if (blind) rig_say(report, "few points of %d components see a bone: voxels serve them instead of heat", blind);
     return CUTIS_OK;
@@ -329,10 +350,13 @@ static cutis_result voxel_apply(binding *b, rig_influences *w, arena *memory, cu
     int wanted = 0, slots = w->limit;
     for (int p = 0; p < m->point_count; p++) wanted += !b->served[p] && !b->facts[m->point_component[p]].island;
     if (!wanted) return CUTIS_OK;
+
+    /* weights of their own, taken over where voxels reach */
     rig_influences own = {slots, ARENA_ARRAY(memory, int, (size_t)m->point_count *(size_t)slots),
                           ARENA_ARRAY(memory, float, (size_t)m->point_count *(size_t)slots)};
     uint8_t *reached = ARENA_ARRAY(memory, uint8_t, m->point_count);
     if (memory->failed) return error_memory(error, "weights");
+
     cutis_result result = voxel_weights(&b->body, b->def->voxel_resolution, b->def->allocator, &own, reached, error);
     for (int p = 0; p < m->point_count && result == CUTIS_OK; p++) {
         if (b->served[p] || !reached[p] || b->facts[m->point_component[p]].island) continue;
@@ -340,6 +364,7 @@ static cutis_result voxel_apply(binding *b, rig_influences *w, arena *memory, cu
         memcpy(w->weights + p * slots, own.weights + p * slots, (size_t)slots * sizeof *own.weights);
         b->served[p] = 2;
     }
+
     return result;
 }
 
@@ -348,14 +373,18 @@ static void served_tell(const binding *b, const rig_influences *w, const char *c
 {
     const mesh *m = b->body.mesh;
     int islands = 0, first_joint = 0;
+
     for (int p = 0; p < m->point_count; p++) {
         result->heat_points += b->served[p] == 1;
         result->voxel_points += b->served[p] == 2;
         result->follow_points += b->served[p] == 0;
     }
+
+    /* the joint of the first loose piece, for the sentence */
     for (int p = m->point_count - 1; p >= 0; p--)
         if (b->facts[m->point_component[p]].island) first_joint = w->joints[p * w->limit];
     for (int c = 0; c < m->component_count; c++) islands += b->facts[c].island;
+
     if (result->heat_points) rig_say(report, "bone heat serves %d of %d points", result->heat_points, m->point_count);
     if (result->voxel_points)
         rig_say(report, "geodesic voxels serve %d of %d points", result->voxel_points, m->point_count);
@@ -375,6 +404,7 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint
     rig_bone *bones = NULL;
     int limit = def->max_influences;
     rig_influences *w = &result->influences;
+
     cutis_result status = bvh_build(&tree, m->triangle_count, m->triangles, m->positions, &scratch, error);
     binding b = {.def = def};
     b.body = (rig_body){
@@ -404,6 +434,7 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint
     b.facts = components_look(m, b.body.size, &scratch);
     if (status == CUTIS_OK && (scratch.failed || memory->failed)) status = error_memory(error, "weights");
 
+    /* normals, and components that are inside out; then heat */
     if (status == CUTIS_OK) {
         mesh_normals(m, m->positions, normals, def->jobs);
         for (int t = 0; t < m->triangle_count; t++)
@@ -411,6 +442,7 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint
         for (int c = 0; c < m->component_count; c++) inverted[c] = volumes[c] < 0;
         b.body.normals = normals;
         b.body.component_inverted = inverted;
+
         troubles_tell(m, report);
         if (def->method != CUTIS_RIG_VOXEL) status = heat_apply(&b, w, report, error);
     }
@@ -418,6 +450,7 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint
     /* voxels for what heat does not serve, the nearest part for the rest */
     if (status == CUTIS_OK && def->method != CUTIS_RIG_HEAT) status = voxel_apply(&b, w, &scratch, error);
     if (status == CUTIS_OK) status = points_follow(&b.body, b.served, w, &scratch, error);
+
     if (status == CUTIS_OK) {
         /* loose pieces and hard parts move as a whole */
         for (int c = 0; c < m->component_count; c++)
@@ -427,6 +460,7 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint
         if (hard) rig_say(report, "%d parts are hard: each goes with one joint as a whole", hard);
         served_tell(&b, w, names, report, result);
     }
+
     arena_destroy(&scratch);
     return status;
 }

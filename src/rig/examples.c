@@ -84,18 +84,24 @@ static void keys_set(const cutis_character *c, const mat34 *motions, int key, fl
         mat34 local = joint_bind(&c->joints[j]), inverse;
         int parent = c->joints[j].parent;
         if (motions) local = mat34_multiply(motions[j], local);
+
+        /* relative to the parent */
         if (parent >= 0) {
             mat34 above = joint_bind(&c->joints[parent]);
             if (motions) above = mat34_multiply(motions[parent], above);
             if (mat34_inverse(above, &inverse)) local = mat34_multiply(inverse, local);
         }
+
         vec3 translation, scale;
         quat rotation;
         mat34_decompose(local, &translation, &rotation, &scale);
+
+        /* the value of the key, between its tangents */
         float *r = rotations[j] + 12 * key + 4, side = 0;
         const float values[4] = {rotation.x, rotation.y, rotation.z, rotation.w};
         for (int k = 0; k < 4 && key > 0; k++) side += values[k] * r[k - 12];
         for (int k = 0; k < 4; k++) r[k] = side < 0 ? -values[k] : values[k]; /* the shorter way from the last key */
+
         vec3_store(translations[j] + 9 * key + 3, translation);
     }
 }
@@ -152,6 +158,7 @@ static bool clip_make(const cutis_character *c, int count, const float *const *e
         tangents_set(rotations[j], 4, count, seconds);
         tangents_set(translations[j], 3, count, seconds);
     }
+
     *clip = (cutis_clip){.name = "examples", .track_count = 2 * n, .tracks = tracks};
     return true;
 }
@@ -191,6 +198,7 @@ static cutis_result morphs_make(const cutis_character *moved, int count, const f
         for (int i = 0; i < 3 * n; i++) deltas[i] -= moved->positions[i];
         morphs[e] = (cutis_morph){name, deltas};
     }
+
     return result;
 }
 
@@ -230,6 +238,7 @@ cutis_result cutis_rig_examples(const cutis_character *character, int count, con
     given.morph_count = count;
     given.morphs = morphs;
     if (result == CUTIS_OK) result = cutis_character_create(&given, allocator, made, error);
+
     cutis_character_destroy(moved);
     arena_destroy(&memory);
     return result;

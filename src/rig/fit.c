@@ -37,6 +37,7 @@ float fit_parted(const fit_body *b, int tip_a, int tip_b)
     float end = MIN(one->lengths[one->count - 1], two->lengths[two->count - 1]);
     float parted = 0;
     float whole = 0;
+
     for (float x = 0; x < end && whole < 0.08f * b->height; x += step) {
         /* the least depth on the way across */
         float radius[2];
@@ -55,6 +56,7 @@ float fit_parted(const fit_body *b, int tip_a, int tip_b)
         parted += step * (1 - flesh);
         whole = flesh < 1 ? 0 : whole + step;
     }
+
     return parted;
 }
 
@@ -76,6 +78,7 @@ float fit_way(const fit_body *b, int tip_a, int tip_b, float along_a, float alon
     vec3 first = shape_curve_at(&b->curves[tip_a], along_a, NULL);
     vec3 last = shape_curve_at(&b->curves[tip_b], along_b, NULL);
     places[count++] = first;
+
     for (int i = way_nearest(way, first) + 1; i < way_nearest(way, last); i++) places[count++] = way[i];
     places[count++] = last;
 
@@ -88,6 +91,7 @@ float fit_way(const fit_body *b, int tip_a, int tip_b, float along_a, float alon
         length += vec3_distance(places[at], places[next]);
         at = next;
     }
+
     return length;
 }
 
@@ -115,6 +119,7 @@ float fit_thinnest(const fit_body *b, const shape_curve *c, float from, float to
     for (int i = 0; i <= STEPS; i++) {
         float x = from + (to - from) * (float)i / STEPS;
         shape_curve_at(c, x, &radii[i]);
+
         radii[i] = (radii[i] + 0.5f * b->shape->solid.spacing) * (1 + pull * fabsf(x - around) / (to - from));
         least = MIN(least, radii[i]);
     }
@@ -128,6 +133,7 @@ float fit_thinnest(const fit_body *b, const shape_curve *c, float from, float to
         sum += weight * (from + (to - from) * (float)i / STEPS);
         weights += weight;
     }
+
     return sum / weights;
 }
 
@@ -199,6 +205,7 @@ float fit_toes(const fit_body *b, int tip, float seam, vec3 leg, vec3 axis)
         mean = vec3_add(mean, s->places[i]);
         count++;
     }
+
     if (count == 0 || !(seam > 0)) return 0;
     return vec3_dot(vec3_sub(vec3_scale(mean, 1 / (float)count), leg), axis) / seam;
 }
@@ -248,15 +255,19 @@ float fit_inside(const fit_body *b, const skeleton *s)
     float slack = b->shape->solid.spacing;
     float sum = 0;
     int count = 0;
+
+    /* joints inside, and bones that run inside */
     for (int j = 0; j < s->count; j++) {
         bool inside = solid_sample(&b->shape->solid, s->joints[j].position) < slack;
         sum += inside;
         count++;
+
         if (s->joints[j].parent < 0) continue;
         float seen = shape_visible(b->shape, s->joints[s->joints[j].parent].position, s->joints[j].position, slack);
         sum += seen;
         count++;
     }
+
     return count ? sum / (float)count : 0;
 }
 
@@ -274,9 +285,12 @@ static int bones_list(const fit_body *b, const skeleton *s, fit_bone *bones)
         bool leaf = true;
         for (int k = j + 1; k < s->count && leaf; k++) leaf = s->joints[k].parent != j;
         if (parent < 0) continue;
+
         vec3 at = s->joints[j].position;
         vec3 way = vec3_sub(at, s->joints[parent].position);
         bones[count++] = (fit_bone){s->joints[parent].position, at};
+
+        /* from a leaf on to the surface */
         if (!leaf) continue;
         float longest = 3 * vec3_length(way);
         way = vec3_normalize(way);
@@ -285,6 +299,7 @@ static int bones_list(const fit_body *b, const skeleton *s, fit_bone *bones)
             length += step;
         bones[count++] = (fit_bone){at, vec3_madd(at, way, length)};
     }
+
     return count;
 }
 
@@ -293,6 +308,7 @@ float fit_cover(const fit_body *b, const skeleton *s)
     enum { SAMPLES = 1500 };
     const shape *body = b->shape;
     fit_bone bones[2 * SKELETON_MAX];
+
     int bone_count = bones_list(b, s, bones);
     int stride = 1 + body->count / SAMPLES;
     int told = 0;
@@ -319,6 +335,7 @@ float fit_cover(const fit_body *b, const skeleton *s)
         told += least < reach * reach;
         count++;
     }
+
     return (float)told / (float)MAX(count, 1);
 }
 
@@ -362,6 +379,7 @@ static fit_plane plane_refine(const fit_body *b, fit_plane given)
     vec3 middle = s->places[s->middle];
     float at = given.offset - vec3_dot(middle, given.normal);
     fit_plane best = {.share = -1};
+
     for (int turn = -4; turn <= 4; turn++) {
         vec3 normal = quat_rotate(quat_axis_angle(b->up, 0.02 * turn), given.normal);
         for (int shift = -3; shift <= 3; shift++) {
@@ -370,6 +388,7 @@ static fit_plane plane_refine(const fit_body *b, fit_plane given)
             if (share > best.share) best = (fit_plane){normal, offset, share};
         }
     }
+
     best.share = mirror_share(s, best.normal, best.offset, 3);
     return best;
 }
@@ -402,8 +421,11 @@ static void planes_find(fit_body *b)
         if (share < SYMMETRIC - 0.1f || share < found[(turn + 1) % TURNS].share ||
             share <= found[(turn + TURNS - 1) % TURNS].share)
             continue;
+
         fit_plane plane = plane_refine(b, found[turn]);
         if (plane.share < SYMMETRIC) continue;
+
+        /* into the list, best first */
         int at = b->plane_count;
         if (at == FIT_PLANES) {
             if (b->planes[at - 1].share >= plane.share) continue;
@@ -411,6 +433,7 @@ static void planes_find(fit_body *b)
         } else {
             b->plane_count++;
         }
+
         for (; at > 0 && b->planes[at - 1].share < plane.share; at--) b->planes[at] = b->planes[at - 1];
         b->planes[at] = plane;
     }
@@ -420,10 +443,13 @@ float fit_symmetry(const fit_body *b, const int (*pairs)[2], int pair_count, con
 {
     const shape *s = b->shape;
     if (b->plane_count == 0) return 1;
+
     float best = 0;
     for (int p = 0; p < b->plane_count; p++) {
         const fit_plane *plane = &b->planes[p];
         float sum = 0;
+
+        /* pairs by their images, single tips by their distance from the plane */
         for (int i = 0; i < pair_count; i++) {
             vec3 image = mirrored(s->tips[pairs[i][0]].place, plane->normal, plane->offset);
             sum += fit_within(vec3_distance(image, s->tips[pairs[i][1]].place) / s->size, 0, 0.02f, 0.1f);
@@ -432,6 +458,7 @@ float fit_symmetry(const fit_body *b, const int (*pairs)[2], int pair_count, con
             float away = vec3_dot(s->tips[singles[i]].place, plane->normal) - plane->offset;
             sum += fit_within(fabsf(away) / s->size, 0, 0.015f, 0.06f);
         }
+
         best = MAX(best, sum / (float)(pair_count + single_count) * plane->share / b->planes[0].share);
     }
 
@@ -453,6 +480,7 @@ void fit_mirror(const fit_body *b, vec3 lateral, skeleton *s)
         plane += 0.5f * vec3_dot(vec3_add(s->joints[j].position, s->joints[k].position), lateral);
         pairs++;
     }
+
     if (pairs == 0) return;
     plane /= (float)pairs;
 
@@ -463,6 +491,7 @@ void fit_mirror(const fit_body *b, vec3 lateral, skeleton *s)
     for (int p = 0; p < b->plane_count; p++) {
         float along = vec3_dot(b->planes[p].normal, across);
         float sign = along < 0 ? -1.0f : 1.0f;
+
         vec3 middle = b->shape->places[b->shape->middle];
         float shift =
             sign * (b->planes[p].offset - vec3_dot(middle, b->planes[p].normal)) - (given - vec3_dot(middle, across));
@@ -472,6 +501,7 @@ void fit_mirror(const fit_body *b, vec3 lateral, skeleton *s)
         plane = sign * b->planes[p].offset;
         found = true;
     }
+
     if (!found) return;
 
     /* a limb that is posed by itself stays where it is */
@@ -538,17 +568,21 @@ bool fit_tries_use(const fit_body *b, const fit_try *tries, int count, float flo
     float top = count ? tries[0].guess : 0;
     float most = 0;
     count = MIN(count, TRIES);
+
+    /* the best of them, by score and landmarks */
     for (int i = 0; i < count; i++) {
         if (b->landmark_count == 0 && tries[i].guess < floor * top) break;
         if (!place(b, &tries[i], &made)) continue;
         made.score *= 1 - say + say * tries[i].guess / top;
         scores[i] = made.score;
         float merit = made.score * fit_agree(b, &made.skeleton);
+
         if (chosen >= 0 && merit <= most) continue;
         *best = made;
         most = merit;
         chosen = i;
     }
+
     if (chosen < 0) return false;
 
     /* another reading that is as good, with its joints elsewhere, makes this one a guess */
@@ -558,6 +592,7 @@ bool fit_tries_use(const fit_body *b, const fit_try *tries, int count, float flo
         place(b, &tries[i], &made);
         if (joints_apart(&best->skeleton, &made.skeleton) > 0.06f * b->shape->size) best->rival = scores[i];
     }
+
     return true;
 }
 
@@ -581,6 +616,7 @@ static bool tip_measure(fit_body *b, int tip, float *distances)
 {
     const shape *s = b->shape;
     int *parents = b->scratch;
+
     shape_curve_trace(s, &s->tips[tip], &b->curves[tip]);
     if (!shape_spread(s, s->tips[tip].node, distances, parents)) return false;
     for (int k = 0; k < s->tip_count; k++) {
@@ -590,6 +626,7 @@ static bool tip_measure(fit_body *b, int tip, float *distances)
         /* the ways themselves */
         vec3 *forth = b->ways + (size_t)(k * SHAPE_TIPS + tip) * FIT_WAY;
         vec3 *back = b->ways + (size_t)(tip * SHAPE_TIPS + k) * FIT_WAY;
+
         int steps = 0;
         for (int i = s->tips[k].node; parents[i] >= 0; i = parents[i]) steps++;
         int node = s->tips[k].node;
@@ -609,6 +646,7 @@ static bool tip_measure(fit_body *b, int tip, float *distances)
         int bin = (int)(distances[i] / b->bin);
         if (bin < FIT_BINS) areas[bin] += spacing * spacing * spacing / b->bin;
     }
+
     return true;
 }
 
@@ -617,10 +655,14 @@ static void tip_joins(fit_body *b, int tip, int *marks)
 {
     const shape *s = b->shape;
     float length = s->tips[tip].over;
+
+    /* lengths along the own curve */
     for (int i = s->tips[tip].node; i >= 0; i = s->parents[i]) {
         memcpy(&marks[i], &length, sizeof length);
         if (s->parents[i] >= 0) length += vec3_distance(s->places[i], s->places[s->parents[i]]);
     }
+
+    /* the first node of it that another curve meets */
     for (int k = 0; k < s->tip_count; k++) {
         int i = s->tips[k].node;
         while (marks[i] == -1 && s->parents[i] >= 0) i = s->parents[i];
@@ -628,6 +670,7 @@ static void tip_joins(fit_body *b, int tip, int *marks)
         memcpy(&join, &marks[i], sizeof join);
         b->joins[tip * SHAPE_TIPS + k] = marks[i] == -1 ? length : join;
     }
+
     for (int i = s->tips[tip].node; i >= 0; i = s->parents[i]) marks[i] = -1;
 }
 
@@ -640,6 +683,8 @@ static void crown_add(const fit_body *b, shape *s)
     int best = -1;
     float merit = -INFINITY;
     vec3 middle = s->places[s->middle];
+
+    /* high, and not far aside */
     for (int i = 0; i < s->count; i++) {
         vec3 d = vec3_sub(s->places[i], middle);
         float m = vec3_dot(d, b->up) - vec3_length(fit_level(b, d));
@@ -647,8 +692,10 @@ static void crown_add(const fit_body *b, shape *s)
         merit = m;
         best = i;
     }
+
     for (int k = 0; k < s->tip_count; k++)
         if (vec3_distance(s->tips[k].place, s->places[best]) < 0.06f * b->height) return;
+
     if (s->tip_count == SHAPE_TIPS) s->tip_count--;
     s->tips[s->tip_count++] = (shape_tip){best, s->distances[best], 0, -1, -1, s->places[best], s->places[best], 0};
 }
@@ -677,7 +724,10 @@ static void twins_add(const fit_body *b, shape *s)
             known = other * aside < 0 && fabsf(other) > 0.5f * near &&
                     fit_height(b, s->tips[k].place) < b->ground + 0.3f * b->height;
         }
+
         if (known) continue;
+
+        /* the nearest node to its image */
         int node = -1;
         float least = near;
         for (int k = 0; k < s->count; k++) {
@@ -686,6 +736,7 @@ static void twins_add(const fit_body *b, shape *s)
             least = d;
             node = k;
         }
+
         if (node >= 0)
             s->tips[s->tip_count++] = (shape_tip){node,      s->distances[node], tip->reach,      tip->elder,
                                                   tip->seam, s->places[node],    s->places[node], 0};
@@ -712,6 +763,7 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
     fit_body b = {
         .shape = s, .bin = given->farthest / FIT_BINS, .landmarks = landmarks, .landmark_count = landmark_count};
     int n = SHAPE_TIPS;
+
     b.curves = ARENA_ARRAY(&scratch, shape_curve, n);
     b.between = ARENA_ARRAY(&scratch, float, n *n);
     b.ways = ARENA_ARRAY(&scratch, vec3, n * n * FIT_WAY);
@@ -720,6 +772,7 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
     b.scratch = ARENA_ARRAY(&scratch, int, given->count);
     float *distances = ARENA_ARRAY(&scratch, float, given->count);
     fit *made = ARENA_ARRAY(&scratch, fit, 1);
+
     bool fine = !scratch.failed;
     best->score = -1;
     second->score = -1;
@@ -749,10 +802,12 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
         /* the best template and the best of another kind */
         for (int t = 0; t < COUNT_OF(TEMPLATES) && fine; t++) {
             if (name && strcmp(name, TEMPLATES[t].name) != 0) continue;
+
             *made = (fit){.name = TEMPLATES[t].name, .kind = TEMPLATES[t].kind, .score = 0, .up = b.up};
             if (!TEMPLATES[t].run(&b, made)) continue;
             made->skeleton.name = TEMPLATES[t].name;
             made->score *= fit_agree(&b, &made->skeleton);
+
             if (axis) made->score -= LYING;
             if (made->score > best->score) {
                 if (best->score >= 0 && best->kind != made->kind) *second = *best;
@@ -762,6 +817,7 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
             }
         }
     }
+
     arena_destroy(&scratch);
     return fine && best->score >= 0;
 }
@@ -779,6 +835,7 @@ quat fit_turn(int point_count, const float *positions, int triangle_count, const
         for (int t = 0; t < triangle_count; t++) {
             vec3 p[3];
             for (int k = 0; k < 3; k++) p[k] = vec3_load(positions + 3 * (size_t)triangles[3 * (size_t)t + k]);
+
             double area = vec3_length(vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0])));
             double x = ((double)p[0].x + p[1].x + p[2].x) / 3;
             double z = ((double)p[0].z + p[1].z + p[2].z) / 3;
@@ -788,12 +845,14 @@ quat fit_turn(int point_count, const float *positions, int triangle_count, const
                 sum[2] += area * z;
                 continue;
             }
+
             x -= sum[1] / sum[0];
             z -= sum[2] / sum[0];
             xx += area * x * x;
             zz += area * z * z;
             xz += area * x * z;
         }
+
     if (!(sum[0] > 0)) return quat_identity();
     double angle = 0.5 * det_atan2(2 * xz, xx - zz);
     return quat_axis_angle((vec3){0, 1, 0}, angle);
@@ -832,13 +891,17 @@ cutis_result fit_surface(int point_count, const float *positions, int triangle_c
     shape *body = ARENA_ARRAY(&scratch, shape, 1);
     float *turned = ARENA_ARRAY(&scratch, float, 3 * (size_t)point_count);
     cutis_result result = scratch.failed ? error_memory(error, "a rig") : CUTIS_OK;
+
     best->score = -1;
     second->score = -1;
+
+    /* turned to its principal axes in the level plane */
     if (result == CUTIS_OK) {
         quat turn = fit_turn(point_count, positions, triangle_count, triangles);
         for (int i = 0; i < point_count; i++)
             vec3_store(turned + 3 * (size_t)i, quat_rotate(turn, vec3_load(positions + 3 * (size_t)i)));
         result = shape_build(point_count, turned, triangle_count, triangles, FIT_CELLS, jobs, &scratch, body, error);
+
         if (result == CUTIS_OK) {
             landmarks_settle(body, turn, landmarks, landmark_count);
             bool found = fit_find(body, name, turn, y_up, landmarks, landmark_count, &scratch, best, second);
@@ -850,6 +913,7 @@ cutis_result fit_surface(int point_count, const float *positions, int triangle_c
                 else
                     result = error_memory(error, "a rig");
             }
+
             if (!found && (scratch.failed || best->score >= 0)) result = error_memory(error, "a rig");
 
             /* no limbs to see, or far from what the user knows: the typical body through the landmarks */
@@ -860,11 +924,14 @@ cutis_result fit_surface(int point_count, const float *positions, int triangle_c
                 best->up = (vec3){0, 1, 0};
                 best->score = FIT_BOUND;
             }
+
+            /* back to the file's own axes */
             fit_turn_back(best, quat_conjugate(turn));
             fit_turn_back(second, quat_conjugate(turn));
             landmarks_turn(quat_conjugate(turn), landmarks, landmark_count);
         }
     }
+
     arena_destroy(&scratch);
     return result;
 }

@@ -50,6 +50,7 @@ static float tips_guess(const fit_body *b, const biped_tips *t)
     float head_height = (fit_height(b, tips[t->head].place) - b->ground) / b->height;
     score += 2 * fit_within(foot_height, 0, 0.1f, 0.4f);
     score += 1.5f * fit_within(head_height, 0.97f, 1, 0.6f);
+
     vec3 middle = s->places[s->middle];
     float aside = vec3_length(fit_level(b, vec3_sub(tips[t->head].place, middle))) / b->height;
     score += fit_within(aside, 0, 0.03f, 0.5f);
@@ -90,6 +91,7 @@ static float tips_guess(const fit_body *b, const biped_tips *t)
         used[k] = (fit_use){t->feet[k], 0.35f * tips[t->feet[k]].distance};
         used[2 + k] = (fit_use){t->hands[k], 0.35f * tips[t->hands[k]].distance};
     }
+
     used[4] = (fit_use){t->head, 0.6f * tips[t->head].distance};
     score += 2 * fit_explained(b, used, 5, t->head, MIN(fit_height(b, middle), fit_height(b, between_hands)));
     return score;
@@ -108,6 +110,8 @@ static int tips_try(const fit_body *b, fit_try *tries)
         if (tip->elder < 0 || tip->reach > 0.15f * b->shape->farthest) continue;
         offshoot[i] = b->joins[tip->elder * SHAPE_TIPS + i] < 0.25f * b->shape->tips[tip->elder].distance;
     }
+
+    /* pairs of feet, pairs of hands on the same sides, then the best head */
     for (int f0 = 0; f0 < n; f0++)
         for (int f1 = f0 + 1; f1 < n; f1++) {
             if (offshoot[f0] || offshoot[f1]) continue;
@@ -115,6 +119,7 @@ static int tips_try(const fit_body *b, fit_try *tries)
             float low = MAX(fit_height(b, tips[f0].place), fit_height(b, tips[f1].place));
             if (low > b->ground + 0.5f * b->height) continue;
             if (!(fit_alike(tips[f0].distance, tips[f1].distance, 1.6f) > 0)) continue;
+
             for (int h0 = 0; h0 < n; h0++)
                 for (int h1 = 0; h1 < n; h1++) {
                     if (offshoot[h0] || offshoot[h1]) continue;
@@ -123,6 +128,7 @@ static int tips_try(const fit_body *b, fit_try *tries)
                     if (vec3_distance(tips[h0].place, tips[f0].place) + vec3_distance(tips[h1].place, tips[f1].place) >
                         vec3_distance(tips[h0].place, tips[f1].place) + vec3_distance(tips[h1].place, tips[f0].place))
                         continue;
+
                     fit_try t = {{f0, f1, h0, h1, -1}, -1};
                     for (int head = 0; head < n; head++) {
                         if (head == f0 || head == f1 || head == h0 || head == h1) continue;
@@ -180,13 +186,18 @@ static float ankle_raised(const fit_body *b, const shape_curve *c, float crotch)
     vec3 back = vec3_normalize(fit_level(b, vec3_sub(shape_curve_at(c, 0.4f * crotch, NULL), tip)));
     float farthest = -INFINITY;
     float ankle = 0;
+
+    /* the farthest place back */
     for (float x = 0.15f; x < 0.75f; x += 0.01f) {
         vec3 d = vec3_sub(shape_curve_at(c, x * crotch, NULL), tip);
         if (fit_height(b, d) < 0.22f * height || vec3_dot(d, back) <= farthest) continue;
         farthest = vec3_dot(d, back);
         ankle = x * crotch;
     }
+
     if (!(ankle > 0)) return 0;
+
+    /* how it turns there */
     vec3 at = shape_curve_at(c, ankle, NULL);
     vec3 below = vec3_normalize(vec3_sub(at, shape_curve_at(c, MAX(ankle - 0.12f * crotch, 0.0f), NULL)));
     vec3 above = vec3_normalize(vec3_sub(shape_curve_at(c, ankle + 0.25f * crotch, NULL), at));
@@ -205,6 +216,7 @@ static limb_joints leg_place(const fit_body *b, int tip, float crotch)
         vec3 next = vec3_normalize(vec3_sub(shape_curve_at(c, (foot + 0.1f) * crotch, NULL), at));
         if (vec3_dot(next, vec3_normalize(vec3_sub(shape_curve_at(c, crotch, NULL), at))) > 0.85f) break;
     }
+
     foot = MAX(0.32f, foot + 0.05f);
 
     /* the shin's axis, and the sole below it */
@@ -213,6 +225,7 @@ static limb_joints leg_place(const fit_body *b, int tip, float crotch)
     vec3 high = shape_curve_at(c, (foot + 0.2f) * crotch, NULL);
     vec3 axis = vec3_normalize(vec3_sub(high, low));
     float sole = sole_find(b, low, axis, 2.0f * radius + b->shape->solid.spacing, (foot + 0.04f) * crotch);
+
     vec3 top = shape_curve_at(c, crotch, NULL);
     float length = vec3_dot(vec3_sub(top, low), axis) - sole;
     length = MAX(length, 0.5f * crotch);
@@ -223,11 +236,14 @@ static limb_joints leg_place(const fit_body *b, int tip, float crotch)
     leg.root = vec3_madd(shape_curve_at(c, 0.92f * crotch, NULL), thigh, 0.08f * crotch + 0.04f * length);
     leg.end = vec3_madd(low, axis, sole + 0.1f * length);
     leg.bend = limb_halve(c, 0.25f * crotch, crotch, leg.root, leg.end, 1);
+
+    /* a raised ankle overrules */
     float raised = ankle_raised(b, c, crotch);
     if (raised > 0) {
         leg.end = shape_curve_at(c, raised, NULL);
         leg.bend = limb_halve(c, raised, crotch, leg.root, leg.end, 1);
     }
+
     leg.length = vec3_distance(leg.root, leg.bend) + vec3_distance(leg.bend, leg.end);
     return leg;
 }
@@ -268,6 +284,7 @@ static float hand_find(const shape_curve *c, float half, float body_way)
         vec3 at = shape_curve_at(c, x, NULL);
         vec3 before = vec3_normalize(vec3_sub(at, shape_curve_at(c, x - reach, NULL)));
         vec3 after = vec3_normalize(vec3_sub(shape_curve_at(c, x + reach, NULL), at));
+
         if (vec3_dot(before, after) >= least) continue;
         least = vec3_dot(before, after);
         held = x;
@@ -291,6 +308,7 @@ static float span_find(const fit_body *b, const int hands[2], const float held[2
         inner[k] = held[k] + 0.66f * half;
         places[k] = shape_curve_at(&b->curves[hands[k]], inner[k], NULL);
     }
+
     float way = 0.5f * (fit_way(b, hands[0], hands[1], inner[0], inner[1]) - held[0] - held[1]);
 
     /* the corners at the shoulders */
@@ -305,6 +323,7 @@ static float span_find(const fit_body *b, const int hands[2], const float held[2
         float corner = sqrtf((1 - straight) / (1 + straight));
         cut += 0.5f * 0.18f * corner * (vec3_dot(arm, b->up) > 0 ? 0.5f : 1.0f);
     }
+
     return way / (1 - cut);
 }
 
@@ -361,6 +380,8 @@ static head_joints head_place(const fit_body *b, const biped_tips *t, vec3 chest
         shape_curve_at(&c, x * way, &radius);
         most = MAX(most, radius);
     }
+
+    /* places by the twelfth power of their radius */
     float bulge = 0;
     float weights = 0;
     for (float x = 0.1f; x < 0.65f; x += 0.02f) {
@@ -370,6 +391,7 @@ static head_joints head_place(const fit_body *b, const biped_tips *t, vec3 chest
         bulge += weight * x;
         weights += weight;
     }
+
     bulge /= MAX(weights, 1e-12f);
 
     /* the neck: the thinnest place between that and the chest */
@@ -386,11 +408,13 @@ static head_joints head_place(const fit_body *b, const biped_tips *t, vec3 chest
 static int tail_find(const fit_body *b, const biped_tips *t, vec3 pelvis, vec3 forward, vec3 left)
 {
     const shape *s = b->shape;
+
     for (int i = 0; i < s->tip_count; i++) {
         if (i == t->feet[0] || i == t->feet[1] || i == t->hands[0] || i == t->hands[1] || i == t->head) continue;
         vec3 d = vec3_sub(s->tips[i].place, pelvis);
         if (s->tips[i].reach < 0.2f * s->farthest || vec3_dot(d, forward) > -0.6f * vec3_length(d)) continue;
         if (fabsf(vec3_dot(d, left)) > 0.2f * vec3_length(d) || vec3_dot(d, b->up) > 0.12f * b->height) continue;
+
         vec3 base = shape_curve_at(&b->curves[i], fit_nearest(&b->curves[i], pelvis), NULL);
         if (vec3_distance(base, pelvis) > 0.3f * vec3_length(d) || vec3_length(d) < 0.3f * b->height) continue;
         if (fit_rod(b, i, 0.3f * vec3_length(d), 0.6f * vec3_length(d)) < 0.2f) continue;
@@ -445,8 +469,10 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     float body_way = 0.5f * (fit_way(b, t->head, t->feet[0], 0, 0) + fit_way(b, t->head, t->feet[1], 0, 0));
     if (half - 0.5f * (held[0] + held[1]) > 0.65f * body_way)
         for (int k = 0; k < 2; k++) held[k] = MAX(held[k], hand_find(&b->curves[t->hands[k]], half, body_way));
+
     half = span_find(b, t->hands, held, half - 0.5f * (held[0] + held[1]));
     if (!(half > 0.02f * b->height)) return false;
+
     for (int k = 0; k < 2; k++) arms[k] = arm_place(b, t->hands[k], half, held[k]);
     vec3 chest = vec3_lerp(arms[0].root, arms[1].root, 0.5f);
 
@@ -460,6 +486,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         leg_tips[0] = t->feet[1];
         leg_tips[1] = t->feet[0];
     }
+
     head_joints head = head_place(b, t, chest, pelvis);
 
     /*
@@ -472,6 +499,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     bool upright_trunk = fit_height(b, vec3_sub(chest, pelvis)) > 0.5f * trunk;
     bool robe = upright_trunk && trunk > 1.5f * expected && skirt_find(b, chest, pelvis, expected / trunk);
     if (!robe && !(leg_way > 0.04f * b->height)) return false;
+
     if (upright_trunk) {
         float wanted = CLAMP(0.5f * (trunk + expected), 0.87f * expected, 1.13f * expected);
         if (robe) wanted = expected;
@@ -483,6 +511,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
             if (!robe) legs[k].bend = limb_halve(c, 0.25f * leg_way, leg_way, legs[k].root, legs[k].end, 1);
             legs[k].length = vec3_distance(legs[k].end, legs[k].bend) + vec3_distance(legs[k].bend, legs[k].root);
         }
+
         pelvis = vec3_add(pelvis, shift);
         trunk = wanted;
         if (robe) leg_way = 0.5f * (legs[0].length + legs[1].length);
@@ -497,6 +526,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     float shoulder_width = vec3_distance(arms[0].root, arms[1].root);
     bool astray =
         robe || uneven > 0.35f * trunk || hip_width < 0.2f * shoulder_width || hip_width > 1.1f * shoulder_width;
+
     if (astray) {
         hip_width = 0.54f * shoulder_width;
         vec3 centre = shape_centre(s, pelvis, INFINITY);
@@ -504,6 +534,8 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     } else {
         side = vec3_normalize(vec3_add(side, vec3_normalize(apart)));
     }
+
+    /* level across the trunk */
     side = vec3_normalize(vec3_madd(side, rise, -vec3_dot(side, rise)));
     for (int k = 0; k < 2; k++) {
         vec3 level = vec3_madd(pelvis, side, (k ? -0.5f : 0.5f) * hip_width);
@@ -526,13 +558,17 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     /* it faces where its toes point */
     vec3 toes = {0, 0, 0};
     for (int k = 0; k < 2; k++) toes = vec3_add(toes, fit_level(b, vec3_sub(legs[k].tip, legs[k].end)));
+
+    /* the line from side to side, of arms and legs */
     float soles = 0;
     vec3 aside = vec3_add(vec3_scale(vec3_sub(arms[0].root, arms[1].root), 2), vec3_sub(legs[0].root, legs[1].root));
     aside = vec3_add(aside, vec3_scale(vec3_sub(arms[0].tip, arms[1].tip), 0.5f));
     aside = vec3_add(aside, vec3_scale(vec3_sub(legs[0].tip, legs[1].tip), 0.5f));
     aside = vec3_normalize(fit_level(b, aside));
+
     vec3 forward = vec3_cross(aside, b->up);
     if (vec3_dot(forward, toes) < 0) forward = vec3_scale(forward, -1);
+
     for (int k = 0; k < 2; k++) soles += fit_toes(b, leg_tips[k], leg_way, legs[k].end, forward);
     bool short_toes = fabsf(vec3_dot(forward, toes)) < 0.06f * b->height;
     if (short_toes && !robe && fabsf(soles) * leg_way > 0.015f * b->height) {
@@ -545,10 +581,13 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         bool turn = behind < 0 && before < 0 ? vec3_dot(forward, b->ahead) < -0.5f : behind < 0;
         if (turn) forward = vec3_scale(forward, -1);
     }
+
+    /* feet that a robe hides point ahead */
     for (int k = 0; k < 2 && robe; k++) {
         vec3 ahead = vec3_madd(legs[k].end, forward, 0.15f * legs[k].length);
         if (vec3_dot(vec3_sub(legs[k].tip, legs[k].end), forward) < 0.05f * legs[k].length) legs[k].tip = ahead;
     }
+
     made->forward = forward;
     vec3 left = vec3_cross(b->up, forward);
     int first = vec3_dot(aside, left) > 0 ? 0 : 1;
@@ -564,17 +603,22 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     for (int n = 0; n < 2; n++) {
         int i = n ? 1 - first : first;
         char letter = n ? 'r' : 'l';
+
+        /* arm */
         vec3 collar = vec3_lerp(vec3_lerp(chest, head.neck, 0.5f), arms[i].root, 0.22f);
         int j = skeleton_add_side(k, "shoulder", letter, upper, collar);
         j = skeleton_add_side(k, "upper_arm", letter, j, arms[i].root);
         j = skeleton_add_side(k, "forearm", letter, j, arms[i].bend);
         skeleton_add_side(k, "hand", letter, j, arms[i].end);
+
+        /* leg */
         j = skeleton_add_side(k, "thigh", letter, hips, legs[i].root);
         j = skeleton_add_side(k, "shin", letter, j, legs[i].bend);
         j = skeleton_add_side(k, "foot", letter, j, legs[i].end);
         vec3 toe = vec3_lerp(legs[i].end, legs[i].tip, 0.68f);
         skeleton_add_side(k, "toe", letter, j, toe);
     }
+
     int tail = tail_find(b, t, pelvis, forward, left);
     if (tail >= 0) fit_tail(b, tail, 0.85f * fit_nearest(&b->curves[tail], pelvis), hips, k);
     fit_mirror(b, left, k);
@@ -582,13 +626,16 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     /* the score */
     float whole = vec3_distance(pelvis, head.top);
     float upright = fit_height(b, vec3_sub(head.top, pelvis)) / whole;
+
     hip_width = vec3_distance(legs[0].root, legs[1].root);
+
     fit_use used[6];
     int used_count = 5;
     for (int i = 0; i < 2; i++) {
         used[i] = (fit_use){t->feet[i], 0.6f * leg_way};
         used[2 + i] = (fit_use){t->hands[i], held[i] + 0.45f * half};
     }
+
     used[4] = (fit_use){t->head, fit_nearest(&b->curves[t->head], head.neck)};
     if (tail >= 0) used[used_count++] = (fit_use){tail, 0.8f * s->tips[tail].distance};
 
@@ -603,22 +650,30 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     vec3 between_feet = vec3_lerp(legs[0].tip, legs[1].tip, 0.5f);
     float hand_low = INFINITY;
     for (int i = 0; i < 2; i++) hand_low = MIN(hand_low, (fit_height(b, arms[i].tip) - b->ground) / b->height);
+
+    /* how alike limbs of both sides are in thickness */
     const float none[2] = {0, 0};
     float thick = 1;
     for (int i = 1; i <= 3; i++) {
         thick = MIN(thick, limbs_alike(b, t->hands, held, 0.2f * (float)i * half));
         if (!robe) thick = MIN(thick, limbs_alike(b, t->feet, none, 0.25f * (float)i * leg_way));
     }
+
     float wide = MAX(MAX(s->high.x - s->low.x, s->high.y - s->low.y), s->high.z - s->low.z);
+
+    /* hips above feet, shoulders above hips */
     float knees = 0;
     for (int i = 0; i < 2; i++) {
         knees += 0.25f * (fit_height(b, legs[i].root) > fit_height(b, legs[i].end));
         knees += 0.25f * (fit_height(b, arms[i].root) > fit_height(b, legs[i].root));
     }
+
     const int pairs[2][2] = {{t->feet[0], t->feet[1]}, {t->hands[0], t->hands[1]}};
 
     /* the least reach of another leg; the farthest end may be that of a sword */
     float other_leg = 0.18f * MIN(1.0f, 0.7f * b->height / s->farthest);
+
+    /* what is asked of a biped, and how much each answer counts */
     fit_term terms[] = {
         {fit_alike(legs[0].length, legs[1].length, 2), 1},
         {fit_alike(arms[0].length, arms[1].length, 2), 1},
@@ -647,6 +702,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         {fit_rod(b, t->hands[0], held[0] + 0.3f * half, held[0] + 0.7f * half), 0.7f},
         {fit_rod(b, t->hands[1], held[1] + 0.3f * half, held[1] + 0.7f * half), 0.7f},
     };
+
     made->score = fit_score(terms, COUNT_OF(terms));
     return true;
 }

@@ -32,6 +32,7 @@ static float pair_merit(const fit_body *b, int i, int k, vec3 axis)
     float near = b->plane_count && plane->share > 0.9f ? 0.015f * b->shape->size : -1;
     if (fabsf(vec3_dot(one->place, plane->normal) - plane->offset) < near) return 0;
     if (fabsf(vec3_dot(two->place, plane->normal) - plane->offset) < near) return 0;
+
     const int pair[1][2] = {{i, k}};
     float alike = near > 0 ? fit_symmetry(b, pair, 1, NULL, 0) : fit_alike(one->distance, two->distance, 1.3f);
     float across = 1 - fabsf(vec3_dot(d, axis)) / length;
@@ -59,6 +60,7 @@ static bool trunk_ends(const fit_body *b, const bool *taken, int ends[2])
             if (taken[i] || taken[k] || !(s->tips[i].reach > 0) || !(s->tips[k].reach > 0)) continue;
             const int pair[2] = {i, k};
             float apart = b->between[i * SHAPE_TIPS + k] * fit_symmetry(b, NULL, 0, pair, 2);
+
             if (apart <= best) continue;
             best = apart;
             ends[0] = i;
@@ -97,8 +99,10 @@ static bool wings_find(const fit_body *b, bird_tips *t)
         for (int k = i + 1; k < s->tip_count; k++) {
             vec3 d = fit_level(b, vec3_sub(s->tips[i].place, s->tips[k].place));
             vec3 axis = vec3_normalize(vec3_cross(b->up, d));
+
             float merit = pair_merit(b, i, k, axis) * vec3_length(d) / s->size;
             float low = MIN(fit_height(b, s->tips[i].place), fit_height(b, s->tips[k].place));
+
             if (low < b->ground + 0.25f * b->height || merit <= best) continue;
             best = merit;
             t->wings[0] = i;
@@ -117,10 +121,13 @@ static bool feet_find(const fit_body *b, vec3 across, bird_tips *t)
             if (i == t->wings[0] || i == t->wings[1] || k == t->wings[0] || k == t->wings[1]) continue;
             float high = MAX(fit_height(b, s->tips[i].place), fit_height(b, s->tips[k].place));
             if (high > b->ground + 0.25f * b->height) continue;
+
             vec3 d = fit_level(b, vec3_sub(s->tips[i].place, s->tips[k].place));
             vec3 axis = vec3_cross(b->up, vec3_length(across) > 0 ? across : vec3_normalize(d));
+
             float merit = pair_merit(b, i, k, axis);
             if (merit > 0) merit += MIN(s->tips[i].reach, s->tips[k].reach) / s->farthest;
+
             if (merit <= best) continue;
             best = merit;
             t->feet[0] = i;
@@ -160,13 +167,17 @@ static bool bird_ends(const fit_body *b, bird_tips *t)
         float aside = vec3_dot(s->tips[i].place, b->planes[0].normal) - b->planes[0].offset;
         taken[i] = taken[i] || fabsf(aside) > 0.12f * s->size;
     }
+
     if (!trunk_ends(b, taken, ends)) return false;
+
+    /* which end is which: the spread of its tip, and its height */
     vec3 axis = vec3_normalize(fit_level(b, vec3_sub(s->tips[ends[0]].place, s->tips[ends[1]].place)));
     float spreads[2];
     for (int k = 0; k < 2; k++) spreads[k] = tip_spread(b, ends[k], vec3_cross(b->up, axis));
     float cues = (spreads[1] - spreads[0]) / (spreads[0] + spreads[1]);
     if (t->feet[0] >= 0)
         cues += 0.5f * fit_height(b, vec3_sub(s->tips[ends[0]].place, s->tips[ends[1]].place)) / b->height;
+
     t->head = cues >= 0 ? ends[0] : ends[1];
     t->tail = cues >= 0 ? ends[1] : ends[0];
     return true;
@@ -180,6 +191,8 @@ static void wings_fold(const fit_body *b, vec3 shoulders, vec3 hips, vec3 left, 
     for (int side = 0; side < 2; side++) {
         vec3 out = side ? vec3_scale(left, -1) : left;
         int parent = chest;
+
+        /* on the flank, a little inside of the surface */
         for (int k = 0; k < 3; k++) {
             vec3 place = vec3_lerp(shoulders, hips, PARTS[k]);
             float width = 0;
@@ -194,6 +207,8 @@ bool fit_bird(const fit_body *b, fit *made)
 {
     const shape *s = b->shape;
     bird_tips t = {{-1, -1}, {-1, -1}, -1, -1};
+
+    /* wings, feet and the ends of the trunk */
     bool winged = wings_find(b, &t);
     vec3 across = {0, 0, 0};
     if (winged) across = vec3_normalize(fit_level(b, vec3_sub(s->tips[t.wings[0]].place, s->tips[t.wings[1]].place)));
@@ -203,6 +218,7 @@ bool fit_bird(const fit_body *b, fit *made)
     /* short wings of a bird that stands are folded */
     float width = winged ? vec3_distance(s->tips[t.wings[0]].place, s->tips[t.wings[1]].place) : 0;
     if (legged && width < 0.5f * vec3_distance(s->tips[t.head].place, s->tips[t.tail].place)) winged = false;
+
     vec3 nose = s->tips[t.head].place;
     vec3 stern = s->tips[t.tail].place;
     vec3 forward = vec3_normalize(fit_level(b, vec3_sub(nose, stern)));
@@ -220,6 +236,7 @@ bool fit_bird(const fit_body *b, fit *made)
         shoulders = vec3_lerp(shape_curve_at(&b->curves[t.wings[0]], wing_root, NULL),
                               shape_curve_at(&b->curves[t.wings[1]], wing_root, NULL), 0.5f);
     }
+
     vec3 leg_roots = pelvis;
     if (legged) {
         leg_root = 0.42f * b->between[t.feet[0] * SHAPE_TIPS + t.feet[1]];
@@ -243,11 +260,14 @@ bool fit_bird(const fit_body *b, fit *made)
     static const float LEG_PARTS[4] = {1, 0.7f, 0.35f, 0.12f};
     skeleton *k = &made->skeleton;
     k->count = 0;
+
     float neck_way = fit_nearest(&b->curves[t.head], shoulders);
     int hips = skeleton_add(k, "hips", -1, pelvis);
     int chest = skeleton_add(k, "chest", hips, shoulders);
     int neck = skeleton_add(k, "neck", chest, shape_curve_at(&b->curves[t.head], 0.7f * neck_way, NULL));
     skeleton_add(k, "head", neck, shape_curve_at(&b->curves[t.head], 0.4f * neck_way, NULL));
+
+    /* wings and legs, where they are to be seen */
     for (int i = 0; i < 2; i++) {
         if (winged) {
             char side = vec3_dot(vec3_sub(s->tips[t.wings[i]].place, middle), left) > 0 ? 'l' : 'r';
@@ -258,6 +278,7 @@ bool fit_bird(const fit_body *b, fit *made)
             chain_add(b, t.feet[i], leg_root, LEG_PARTS, LEG, 4, vec3_dot(apart, left) > 0 ? 'l' : 'r', hips, k);
         }
     }
+
     if (!winged) wings_fold(b, shoulders, pelvis, left, chest, k);
     if (vec3_dot(vec3_sub(pelvis, stern), forward) > 0.1f * s->size)
         fit_tail(b, t.tail, 0.7f * vec3_distance(pelvis, stern), hips, k);
@@ -270,6 +291,7 @@ bool fit_bird(const fit_body *b, fit *made)
     int used_count = 2;
     float wings_score = 0.8f;
     float legs_score = 0.9f;
+
     for (int i = 0; i < 2 && t.wings[0] >= 0; i++)
         used[used_count++] = (fit_use){t.wings[i], winged ? wing_root : s->tips[t.wings[i]].reach};
     if (winged) {
@@ -282,8 +304,10 @@ bool fit_bird(const fit_body *b, fit *made)
         /* without legs to see, only wings that are as wide as the body is long tell a bird from a fish */
         if (!legged) wings_score *= fit_within(width / length, 0.9f, 100, 0.4f);
     }
+
     if (legged) {
         for (int i = 0; i < 2; i++) used[used_count++] = (fit_use){t.feet[i], leg_root};
+
         vec3 soles = vec3_lerp(s->tips[t.feet[0]].place, s->tips[t.feet[1]].place, 0.5f);
         float drop = fit_height(b, vec3_sub(leg_roots, soles));
         legs_score = fit_within(drop / MAX(leg_root, 1e-9f), 0.3f, 10, 0.4f);
@@ -299,7 +323,9 @@ bool fit_bird(const fit_body *b, fit *made)
         /* folded wings: it stands on two legs below a trunk that does not stand upright */
         if (!winged) wings_score = 0.85f * fit_within(drop / b->height, 0.15f, 1, 0.1f);
     }
+
     float shoulder_height = (fit_height(b, shoulders) - b->ground) / b->height;
+
     fit_term terms[] = {
         {wings_score, 2},
         {fit_within(length / s->size, 0.25f, 10, 0.1f), 1},
@@ -312,6 +338,7 @@ bool fit_bird(const fit_body *b, fit *made)
         {fit_explained(b, used, used_count, t.head, fit_height(b, shoulders)), 1.5f},
         {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, used_count, 0.08f)), 1},
     };
+
     made->score = 0.95f * fit_score(terms, COUNT_OF(terms));
     return true;
 }
@@ -344,6 +371,8 @@ bool fit_snake(const fit_body *b, fit *made)
     const shape_curve *front = &b->curves[ends[head]];
     const shape_curve *back = &b->curves[ends[1 - head]];
     float lengths[2] = {front->lengths[front->count - 1], back->lengths[back->count - 1]};
+
+    /* joints from the middle to both ends */
     skeleton *k = &made->skeleton;
     k->count = 0;
     int root = skeleton_add(k, "hips", -1, s->places[s->middle]);
@@ -353,9 +382,11 @@ bool fit_snake(const fit_body *b, fit *made)
     for (int i = 0; i < 5; i++)
         parent =
             skeleton_add(k, SPINE[i], parent, shape_curve_at(front, (0.84f - 0.17f * (float)i) * lengths[0], NULL));
+
     parent = root;
     for (int i = 0; i < 5; i++)
         parent = skeleton_add(k, TAIL[i], parent, shape_curve_at(back, (0.84f - 0.18f * (float)i) * lengths[1], NULL));
+
     made->forward = vec3_normalize(vec3_sub(s->tips[ends[head]].place, s->tips[ends[1 - head]].place));
 
     /* nothing else stands out, and it is long */
@@ -371,6 +402,7 @@ bool fit_snake(const fit_body *b, fit *made)
         {fit_within(fit_cover(b, k), 0.85f, 1, 0.5f), 2},
         {fit_alike(lengths[0], lengths[1], 3), 0.5f},
     };
+
     made->score = 0.86f * fit_score(terms, COUNT_OF(terms));
     return true;
 }
@@ -398,12 +430,14 @@ bool fit_fish(const fit_body *b, fit *made)
             fins[0] = i;
             fins[1] = j;
         }
+
     bool finned = fins[0] >= 0;
     static const char *const FIN[2] = {"fin", "fin_end"};
     static const float PARTS[2] = {1, 0.5f};
     fit_use used[SHAPE_TIPS + 2];
     int used_count = 0;
     float grown = 0;
+
     for (int i = 0; i < 2 && finned; i++) {
         float root = limb_root(b, fins[i]);
         char side = vec3_dot(vec3_sub(s->tips[fins[i]].place, s->places[s->middle]), left) > 0 ? 'l' : 'r';
@@ -411,7 +445,10 @@ bool fit_fish(const fit_body *b, fit *made)
         used[used_count++] = (fit_use){fins[i], root};
         grown += 0.5f * s->tips[fins[i]].distance;
     }
+
     fit_mirror(b, left, k);
+
+    /* the length of the trunk's chain of joints */
     float length = 0;
     for (int j = 0; j < k->count; j++)
         if (k->joints[j].parent >= 0 && j < 11)
@@ -440,6 +477,7 @@ bool fit_fish(const fit_body *b, fit *made)
             fins_score *= fit_within(fit_height(b, d) / MAX(vec3_length(d), 1e-9f), -1, 0.75f, 0.2f);
         }
     }
+
     fit_term terms[] = {
         {fit_within(fabsf(vec3_dot(made->forward, b->up)), 0, 0.4f, 0.4f), 1},
         {fit_within(b->height / s->size, 0, 0.45f, 0.3f), 1},
@@ -451,6 +489,7 @@ bool fit_fish(const fit_body *b, fit *made)
         {fit_inside(b, k), 1},
         {fit_within(fit_cover(b, k), 0.85f, 1, 0.5f), 2},
     };
+
     made->score = 0.87f * fit_score(terms, COUNT_OF(terms));
     return true;
 }
@@ -462,6 +501,8 @@ bool fit_many_legs(const fit_body *b, fit *made)
     const shape *s = b->shape;
     int legs[SHAPE_TIPS];
     int count = 0;
+
+    /* low far ends that reach out */
     for (int i = 0; i < s->tip_count; i++) {
         if (s->tips[i].reach < 0.45f * s->farthest || fit_height(b, s->tips[i].place) > b->ground + 0.8f * b->height)
             continue;
@@ -471,6 +512,7 @@ bool fit_many_legs(const fit_body *b, fit *made)
         float aside = b->plane_count ? fabsf(vec3_dot(s->tips[i].place, plane->normal) - plane->offset) : s->size;
         if (aside > 0.03f * s->size) legs[count++] = i;
     }
+
     if (count < 6) return false;
 
     /* the axis across which most legs have a partner */
@@ -482,6 +524,8 @@ bool fit_many_legs(const fit_body *b, fit *made)
         vec3 one = vec3_orthogonal(b->up);
         vec3 axis =
             vec3_add(vec3_scale(one, (float)det_cos(angle)), vec3_scale(vec3_cross(b->up, one), (float)det_sin(angle)));
+
+        /* how near each image is to another leg */
         vec3 aside = vec3_cross(b->up, axis);
         float sum = 0;
         for (int i = 0; i < count; i++) {
@@ -491,6 +535,7 @@ bool fit_many_legs(const fit_body *b, fit *made)
             for (int k = 0; k < count; k++) nearest = MIN(nearest, vec3_distance(image, s->tips[legs[k]].place));
             sum += fit_within(nearest / s->size, 0, 0, 0.15f) / (float)count;
         }
+
         if (sum <= best) continue;
         best = sum;
         forward = axis;
@@ -502,10 +547,12 @@ bool fit_many_legs(const fit_body *b, fit *made)
     for (int i = 0; i < s->count; i++)
         if (s->depths[i] > 0.5f * s->depths[s->middle])
             ahead += vec3_dot(vec3_sub(s->places[i], middle), forward) > 0 ? -1 : 1;
+
     if (ahead < 0) forward = vec3_scale(forward, -1);
     vec3 left = vec3_cross(b->up, forward);
     made->forward = forward;
 
+    /* the ends of the deep part of the body */
     skeleton *k = &made->skeleton;
     k->count = 0;
     int root = skeleton_add(k, "hips", -1, middle);
@@ -516,6 +563,7 @@ bool fit_many_legs(const fit_body *b, fit *made)
         if (vec3_dot(vec3_sub(s->places[i], nose), forward) > 0) nose = s->places[i];
         if (vec3_dot(vec3_sub(s->places[i], stern), forward) < 0) stern = s->places[i];
     }
+
     skeleton_add(k, "head", root, vec3_lerp(middle, nose, 0.7f));
     skeleton_add(k, "tail_1", root, vec3_lerp(middle, stern, 0.6f));
     int numbers[2] = {0, 0};
@@ -531,9 +579,11 @@ bool fit_many_legs(const fit_body *b, fit *made)
                 (next < 0 || vec3_dot(s->tips[legs[i]].place, forward) > vec3_dot(s->tips[legs[next]].place, forward)))
                 next = i;
         done[next] = true;
+
         int tip = legs[next];
         bool right = vec3_dot(vec3_sub(s->tips[tip].place, middle), left) < 0;
         float leg_root = limb_root(b, tip);
+
         static const float PARTS[4] = {0.95f, 0.72f, 0.4f, 0.15f};
         static const char *const NAMES[4] = {"", "_upper", "_lower", "_end"};
         int parent = root;
@@ -544,6 +594,7 @@ bool fit_many_legs(const fit_body *b, fit *made)
             parent = skeleton_add_side(k, name, right ? 'r' : 'l', parent,
                                        shape_curve_at(&b->curves[tip], PARTS[i] * leg_root, NULL));
         }
+
         used[n] = (fit_use){tip, 0.6f * leg_root};
         float height = (fit_height(b, s->tips[tip].place) - b->ground) / b->height;
         standing += fit_within(height, 0, 0.3f, 0.4f) / (float)count;
@@ -555,7 +606,9 @@ bool fit_many_legs(const fit_body *b, fit *made)
         vec3 d = vec3_sub(s->tips[i].place, middle);
         if (fabsf(vec3_dot(d, left)) < 0.3f * vec3_length(d)) used[used_count++] = (fit_use){i, 0};
     }
+
     fit_mirror(b, left, k);
+
     fit_term terms[] = {
         {best, 2},
         {fit_alike((float)numbers[0], (float)numbers[1] + 0.001f, 2), 1},
@@ -575,9 +628,11 @@ bool fit_tree(const fit_body *b, fit *made)
     const shape *s = b->shape;
     skeleton *k = &made->skeleton;
     k->count = 0;
+
     int root = skeleton_add(k, "root", -1, s->places[s->middle]);
     int ends[SHAPE_TIPS];
     int limb_count = 0;
+
     for (int i = 0; i < s->tip_count && k->count < SKELETON_MAX - 6; i++) {
         if (s->tips[i].reach < 0.095f * s->farthest) continue;
         const shape_curve *c = &b->curves[i];
@@ -599,8 +654,10 @@ bool fit_tree(const fit_body *b, fit *made)
                 parent = j;
             }
         }
+
         int count = CLAMP((int)(start / (0.12f * s->size)) + 1, 2, 6);
         ends[limb_count++] = i;
+
         for (int n = 0; n < count; n++) {
             char name[32];
             snprintf(name, sizeof name, "limb_%d_%d", limb_count, n + 1);
@@ -608,6 +665,7 @@ bool fit_tree(const fit_body *b, fit *made)
             parent = skeleton_add(k, name, parent, shape_curve_at(c, part * start, NULL));
         }
     }
+
     made->forward = (vec3){0, 0, 1};
     made->score = 0.3f;
     return k->count > 1;

@@ -24,12 +24,15 @@ static float tips_guess(const fit_body *b, const quadruped_tips *t)
     vec3 middles[2];
     vec3 across[2];
     float score = 0;
+
+    /* each pair alike, and on the ground */
     for (int k = 0; k < 2; k++) {
         const shape_tip *one = &tips[t->pairs[k][0]];
         const shape_tip *two = &tips[t->pairs[k][1]];
         middles[k] = vec3_lerp(one->place, two->place, 0.5f);
         across[k] = fit_level(b, vec3_sub(one->place, two->place));
         score += fit_alike(one->distance, two->distance, 1.6f);
+
         float height = (fit_height(b, middles[k]) - b->ground) / b->height;
         score += fit_within(height, 0, 0.08f, 0.25f);
     }
@@ -45,16 +48,19 @@ static float tips_guess(const fit_body *b, const quadruped_tips *t)
         score += 1 - MIN(1.0f, along / MAX(length, 1e-9f));
         score += 0.5f * fit_within(width / length, 0.05f, 0.7f, 0.6f);
     }
+
     score += vec3_dot(vec3_normalize(across[0]), vec3_normalize(across[1]));
 
     /* legs of one side are as far apart on both sides */
     score += fit_alike(b->between[t->pairs[0][0] * SHAPE_TIPS + t->pairs[1][0]],
                        b->between[t->pairs[0][1] * SHAPE_TIPS + t->pairs[1][1]], 1.4f);
+
     fit_use used[4];
     for (int k = 0; k < 4; k++) {
         int tip = t->pairs[k / 2][k % 2];
         used[k] = (fit_use){tip, 0.35f * tips[tip].distance};
     }
+
     score += 2 * fit_explained(b, used, 4, -1, 0);
     score += 3 * fit_symmetry(b, t->pairs, 2, NULL, 0);
     return score;
@@ -65,8 +71,12 @@ static int tips_try(const fit_body *b, fit_try *tries)
     const shape_tip *tips = b->shape->tips;
     int feet[12];
     int n = 0;
+
+    /* low tips may be feet */
     for (int i = 0; i < b->shape->tip_count && n < 12; i++)
         if (fit_height(b, tips[i].place) < b->ground + 0.3f * b->height) feet[n++] = i;
+
+    /* two pairs of them, each foot with the nearer one of its side */
     int count = 0;
     for (int i = 0; i < n; i++)
         for (int j = i + 1; j < n; j++)
@@ -76,6 +86,7 @@ static int tips_try(const fit_body *b, fit_try *tries)
                     if (vec3_distance(tips[feet[i]].place, tips[feet[k]].place) >
                         vec3_distance(tips[feet[i]].place, tips[feet[l]].place))
                         continue;
+
                     quadruped_tips t = {{{feet[i], feet[j]}, {feet[k], feet[l]}}};
                     float guess = tips_guess(b, &t);
                     if (guess >= 0)
@@ -100,15 +111,19 @@ static trunk_end end_find(const fit_body *b, const quadruped_tips *t, int which,
     trunk_end end = {.tip = -1};
     const int *own = t->pairs[which];
     const int *other = t->pairs[1 - which];
+
     float feet_at = vec3_dot(girdle, axis);
     float farthest = -INFINITY;
     int grown = 0;
+
+    /* the farthest tip on this side that is no foot */
     for (int i = 0; i < s->tip_count; i++) {
         if (i == own[0] || i == own[1] || i == other[0] || i == other[1]) continue;
         const shape_tip *tip = &s->tips[i];
         float along = vec3_dot(vec3_sub(tip->place, middle), axis);
         float aside = fabsf(vec3_dot(vec3_sub(tip->place, middle), across));
         if (along < 0.15f * length || aside > 0.6f * length) continue;
+
         grown += tip->reach > 0;
         float merit = tip->distance - 0.7f * aside;
         if (merit <= farthest) continue;
@@ -127,6 +142,7 @@ static trunk_end end_find(const fit_body *b, const quadruped_tips *t, int which,
         best = along - 2 * fabsf(aside);
         end.extreme = s->places[i];
     }
+
     float out = best - (feet_at - vec3_dot(middle, axis));
     float volume = 0;
     int cells = 0;
@@ -145,6 +161,7 @@ static trunk_end end_find(const fit_body *b, const quadruped_tips *t, int which,
         if (along > 0 && fit_height(b, s->places[i]) > b->ground + 0.2f * b->height)
             end.overhang += along * s->depths[i];
     }
+
     end.thick = cells ? volume / (float)cells : 0;
 
     /* how much like a head that is */
@@ -169,6 +186,7 @@ static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, ve
         *nape = vec3_lerp(withers, *skull, 0.28f);
         return;
     }
+
     const shape_curve *c = &b->curves[end->tip];
     float way = fit_nearest(c, withers);
     if (fabsf(vec3_dot(vec3_sub(s->tips[end->tip].place, withers), left)) < 0.12f * length)
@@ -200,6 +218,7 @@ static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, ve
     float at = 0.42f * way;
     if (parts > 0) at = 0.5f * (at + CLAMP(parts, 0.3f * way, 0.6f * way));
     if (count) at = CLAMP(grown / (float)count, 0.3f * way, 0.85f * way);
+
     *skull = shape_curve_at(c, at, NULL);
     *nape = shape_curve_at(c, way - 0.28f * (way - at), NULL);
 }
@@ -223,10 +242,13 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         }
         middles[k] = vec3_lerp(roots[k][0], roots[k][1], 0.5f);
     }
+
+    /* the axis of the trunk, from pair to pair */
     vec3 axis = fit_level(b, vec3_sub(middles[0], middles[1]));
     float length = vec3_length(axis);
     if (!(length > 0.05f * b->height)) return false;
     axis = vec3_scale(axis, 1 / length);
+
     vec3 across = vec3_cross(b->up, axis);
     vec3 middle = vec3_lerp(middles[0], middles[1], 0.5f);
 
@@ -234,12 +256,15 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     trunk_end ends[2];
     for (int k = 0; k < 2; k++)
         ends[k] = end_find(b, t, k, k ? vec3_scale(axis, -1) : axis, across, middle, middles[k], length);
+
+    /* toes point ahead */
     float toes = 0;
     for (int n = 0; n < 4; n++) {
         int tip = t->pairs[n / 2][n % 2];
         float seam = seams[n / 2][n % 2];
         toes += 0.25f * fit_toes(b, tip, seam, shape_curve_at(&b->curves[tip], 0.45f * seam, NULL), axis);
     }
+
     float cues = ends[0].heading - ends[1].heading + 5 * toes;
     cues += (ends[0].overhang - ends[1].overhang) / MAX(ends[0].overhang + ends[1].overhang, 1e-12f);
     int head = cues >= 0 ? 0 : 1;
@@ -272,7 +297,9 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         low = MIN(low, h);
         high = MAX(high, h);
     }
+
     if (!(high > low)) return false;
+
     float spine_height = low + 0.69f * (high - low);
     vec3 withers = vec3_madd(front, b->up, spine_height - fit_height(b, front));
     vec3 rump = vec3_madd(back, b->up, spine_height - fit_height(b, back));
@@ -291,6 +318,8 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     int chest = skeleton_add(k, "chest", spine, vec3_lerp(rump, withers, 0.71f));
     int neck = skeleton_add(k, "neck", chest, nape);
     skeleton_add(k, "head", neck, skull);
+
+    /* tail */
     int tail = ends[1 - head].tip;
     if (tail >= 0) {
         const shape_curve *c = &b->curves[tail];
@@ -300,6 +329,8 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         base = fit_thinnest(b, c, 0.35f * base, base, base, 0.5f);
         if (base > 0.1f * length) fit_tail(b, tail, base, hips, k);
     }
+
+    /* legs */
     for (int n = 0; n < 2; n++) {
         /* each girdle by itself: a step may bring feet of both sides together */
         bool first_left = vec3_dot(vec3_sub(roots[0][0], roots[0][1]), left) > 0;
@@ -307,12 +338,16 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         int f = first_left ? n : 1 - n;
         int h = second_left ? n : 1 - n;
         char side = n ? 'r' : 'l';
+
+        /* foreleg: shoulder, elbow, wrist */
         const shape_curve *c = &b->curves[t->pairs[head][f]];
         vec3 shoulder = vec3_madd(roots[0][f], b->up, 0.5f * (spine_height - fit_height(b, roots[0][f])));
         shoulder = shape_centre(s, vec3_madd(shoulder, forward, 0.06f * length), b->shape->solid.spacing);
         int j = skeleton_add_side(k, "upper_arm", side, chest, shoulder);
         j = skeleton_add_side(k, "forearm", side, j, shape_curve_at(c, 0.95f * seams[0][f], NULL));
         skeleton_add_side(k, "hand", side, j, shape_curve_at(c, 0.42f * seams[0][f], NULL));
+
+        /* hind leg: hip, knee, hock, toes */
         c = &b->curves[t->pairs[1 - head][h]];
         vec3 hip = vec3_madd(roots[1][h], b->up, 0.75f * (spine_height - fit_height(b, roots[1][h])));
         vec3 hock = shape_curve_at(c, 0.5f * seams[1][h], NULL);
@@ -324,19 +359,24 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         j = skeleton_add_side(k, "foot", side, j, hock);
         skeleton_add_side(k, "toe", side, j, shape_curve_at(c, 0.15f * seams[1][h], NULL));
     }
+
     fit_mirror(b, left, k);
 
     /* the score */
     fit_use used[6];
     int used_count = 4;
+
     for (int i = 0; i < 4; i++) used[i] = (fit_use){t->pairs[i / 2][i % 2], 0.6f * seams[0][0]};
     for (int i = 0; i < 2; i++)
         if (ends[i].tip >= 0) used[used_count++] = (fit_use){ends[i].tip, 0.7f * s->tips[ends[i].tip].distance};
+
+    /* proportions */
     float leg = 0.5f * (seams[0][0] + seams[1][0]);
     vec3 spine_line = vec3_sub(withers, rump);
     float spine_length = vec3_length(spine_line);
     float level = spine_length > 0 ? fabsf(vec3_dot(spine_line, b->up)) / spine_length : 1;
     float ahead = vec3_dot(vec3_sub(nose, front), forward) / length;
+
     fit_term terms[] = {
         {fit_alike(seams[0][0], seams[1][0], 4), 1},
         {fit_within(leg / length, 0.2f, 2.2f, 0.6f), 1},
@@ -350,6 +390,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         {fit_within(fit_cover(b, k), 0.75f, 1, 0.45f), 2},
         {fit_explained(b, used, used_count, ends[head].tip, fit_height(b, withers)), 2},
     };
+
     made->score = fit_score(terms, COUNT_OF(terms));
     return true;
 }

@@ -86,12 +86,14 @@ static void sources_find(void *context, int begin, int end)
             if (limit >= 0 && distances[k] > limit) break;
             const rig_bone *bone = &body->bones[nearest[k]];
             if (limit < 0 && !visible(body, point, p, rig_bone_closest(bone, p))) continue;
+
             if (limit < 0) {
                 float floor2 = 1e-8f * body->size * body->size; /* a bone on the surface would be infinitely hot */
                 found->heat = 1 / MAX(distances[k], floor2);
                 limit = distances[k] * 1.0002f;
                 found->direct = distances[k] < DIRECT * DIRECT * distances[0];
             }
+
             bool known = false;
             for (int j = 0; j < found->count; j++) known = known || found->joints[j] == bone->joint;
             if (!known && found->count < SHARED) found->joints[found->count++] = bone->joint;
@@ -122,10 +124,12 @@ static void matrix_fill(const rig_body *body, const source *sources, const float
 {
     const mesh *m = body->mesh;
     int at = 0;
+
     for (int k = 0; k < s->n; k++) {
         int p = s->point_of[k], diagonal = -1;
         double sum = 0;
         s->columns[k] = at;
+
         for (int e = m->point_neighbour_first[p]; e < m->point_neighbour_first[p + 1]; e++) {
             int q = m->point_neighbours[e];
             double weight = 0;
@@ -149,16 +153,19 @@ static void matrix_fill(const rig_body *body, const source *sources, const float
             s->values[at++] = -weight;
             sum += weight;
         }
+
         if (diagonal < 0) diagonal = at++;
         s->rows[diagonal] = k;
         s->values[diagonal] = sum + (double)areas[p] * sources[p].heat;
     }
+
     s->columns[s->n] = at;
 }
 
 /* x = inverse(L D L') b for BLOCK right-hand sides side by side, in the order of elimination. */
 static void block_solve(const heat_system *s, double (*x)[BLOCK])
 {
+    /* forward, with L */
     for (int j = 0; j < s->n; j++) {
         const double *from = x[j];
         for (int p = s->factor_columns[j]; p < s->factor_columns[j + 1]; p++) {
@@ -166,6 +173,8 @@ static void block_solve(const heat_system *s, double (*x)[BLOCK])
             for (int k = 0; k < BLOCK; k++) to[k] -= l * from[k];
         }
     }
+
+    /* back, with D and L' */
     for (int j = s->n - 1; j >= 0; j--) {
         double *to = x[j], sum[BLOCK];
         for (int k = 0; k < BLOCK; k++) sum[k] = to[k] / s->diagonal[j];
@@ -174,6 +183,7 @@ static void block_solve(const heat_system *s, double (*x)[BLOCK])
             double l = s->factor[p];
             for (int k = 0; k < BLOCK; k++) sum[k] -= l * from[k];
         }
+
         for (int k = 0; k < BLOCK; k++) to[k] = sum[k];
     }
 }
@@ -195,6 +205,8 @@ static void blocks_solve(void *context, int begin, int end)
     for (int block = begin; block < end; block++) {
         double(*x)[BLOCK] = job->x + (size_t)block * (size_t)s->n;
         const int *joints = job->joints + block * BLOCK;
+
+        /* right-hand sides: the heat that each joint gives a point */
         for (int k = 0; k < s->n; k++) {
             int p = s->point_of[s->order[k]];
             const source *from = &job->sources[p];
@@ -205,6 +217,7 @@ static void blocks_solve(void *context, int begin, int end)
                     if (from->joints[i] == joints[c]) x[k][c] = flow;
             }
         }
+
         block_solve(s, x);
         for (int k = 0; k < s->n; k++)
             for (int c = 0; c < BLOCK; c++)
@@ -219,16 +232,20 @@ static cutis_result matrix_factor(heat_system *s, arena *scratch, arena *memory,
     int *parent = ARENA_ARRAY(scratch, int, n), *counts = ARENA_ARRAY(scratch, int, n);
     int *flags = ARENA_ARRAY(scratch, int, n), *pattern = ARENA_ARRAY(scratch, int, n);
     double *work = ARENA_ARRAY(scratch, double, n);
+
     s->order = ARENA_ARRAY(memory, int, n);
     s->inverse = ARENA_ARRAY(memory, int, n);
     s->factor_columns = ARENA_ARRAY(memory, int, n + 1);
     s->diagonal = ARENA_ARRAY(memory, double, n);
     if (scratch->failed || memory->failed) return error_memory(error, "bone heat");
+
+    /* fill-reducing order, then the factors */
     if (amd_order(n, s->columns, s->rows, s->order, NULL, NULL) < 0) return error_memory(error, "bone heat");
     ldl_symbolic(n, s->columns, s->rows, s->factor_columns, parent, counts, flags, s->order, s->inverse);
     s->factor_rows = ARENA_ARRAY(memory, int, s->factor_columns[n] + 1);
     s->factor = ARENA_ARRAY(memory, double, s->factor_columns[n] + 1);
     if (memory->failed) return error_memory(error, "bone heat");
+
     int done = ldl_numeric(n, s->columns, s->rows, s->values, s->factor_columns, parent, counts, s->factor_rows,
                            s->factor, s->diagonal, work, pattern, flags, s->order, s->inverse);
     if (done != n) return error_set(error, CUTIS_ERROR_DATA, "bone heat: the surface gives a singular matrix");
@@ -253,20 +270,25 @@ static cutis_result solve_warm(const rig_body *body, const source *sources, heat
 {
     const mesh *m = body->mesh;
     int joint_count = body->joint_count;
+
     float *areas = ARENA_ARRAY(memory, float, m->point_count);
     bool *used = ARENA_ARRAY(memory, bool, joint_count);
     int *joints = ARENA_ARRAY(memory, int, joint_count + BLOCK);
     double *values = ARENA_ARRAY(memory, double, joint_count);
+
+    /* room for the matrix */
     s->entries = 0;
     for (int k = 0; k < s->n; k++) {
         int p = s->point_of[k];
         s->entries += 1 + m->point_neighbour_first[p + 1] - m->point_neighbour_first[p];
     }
+
     s->columns = ARENA_ARRAY(memory, int, s->n + 1);
     s->rows = ARENA_ARRAY(memory, int, s->entries);
     s->values = ARENA_ARRAY(memory, double, s->entries);
     if (memory->failed) return error_memory(error, "bone heat");
 
+    /* factor it */
     mesh_point_areas(m, m->positions, areas);
     matrix_fill(body, sources, areas, s);
     arena scratch = arena_create(&memory->allocator);
@@ -274,6 +296,7 @@ static cutis_result solve_warm(const rig_body *body, const source *sources, heat
     arena_destroy(&scratch);
     if (result != CUTIS_OK) return result;
 
+    /* one column for each joint that heats anything */
     int blocks = joints_used(body, sources, used, joints);
     solve_job job = {s, sources, areas, joints, NULL, NULL, blocks * BLOCK};
     job.x = arena_push(memory, (size_t)blocks * (size_t)s->n, sizeof *job.x);
@@ -288,6 +311,7 @@ static cutis_result solve_warm(const rig_body *body, const source *sources, heat
             if (joints[c] >= 0) values[joints[c]] = job.heat[(size_t)k * (size_t)job.columns + (size_t)c];
         rig_influences_set(influences, s->point_of[k], values, joint_count);
     }
+
     return CUTIS_OK;
 }
 
@@ -296,6 +320,7 @@ cutis_result heat_weights(const rig_body *body, const cutis_allocator *allocator
 {
     const mesh *m = body->mesh;
     arena memory = arena_create(allocator);
+
     source *sources = ARENA_ARRAY(&memory, source, m->point_count);
     int *totals = ARENA_ARRAY(&memory, int, m->component_count);
     heat_system s = {.row_of = ARENA_ARRAY(&memory, int, m->point_count),
@@ -304,6 +329,7 @@ cutis_result heat_weights(const rig_body *body, const cutis_allocator *allocator
     if (memory.failed) {
         result = error_memory(error, "bone heat");
     } else {
+        /* the bones that each point sees */
         seek work = {body, sources};
         parallel_for(body->jobs, m->point_count, GRAIN, sources_find, &work);
 
@@ -331,6 +357,7 @@ cutis_result heat_weights(const rig_body *body, const cutis_allocator *allocator
         }
         if (s.n > 0) result = solve_warm(body, sources, &s, &memory, influences, error);
     }
+
     arena_destroy(&memory);
     return result;
 }

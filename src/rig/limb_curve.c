@@ -13,6 +13,8 @@ static vec3 limb_smooth_in(const limb *l, int pose, float d, float window, float
 {
     vec3 sum = {0, 0, 0};
     float weight = 0, radii = 0;
+
+    /* a weighted mean of the rings within the window */
     for (int r = 0; r < l->ring_count; r++) {
         const limb_ring *ring = &l->rings[r];
         float away = fabsf(ring->distance - d) / window;
@@ -22,6 +24,7 @@ static vec3 limb_smooth_in(const limb *l, int pose, float d, float window, float
         radii += w * ring->radius;
         weight += w;
     }
+
     if (weight > 0) {
         if (radius) *radius = radii / weight;
         return vec3_scale(sum, 1 / weight);
@@ -83,6 +86,7 @@ float limb_bend(const limb *l, float d, float slack, float arm)
             vec3 in = vec3_normalize(vec3_sub(here, limb_smooth_in(l, pose, at - arm, window, NULL)));
             vec3 out = vec3_normalize(vec3_sub(limb_smooth_in(l, pose, at + arm, window, NULL), here));
             float cosine = vec3_dot(in, out);
+
             if (cosine < sharpest) {
                 sharpest = cosine;
                 best = at;

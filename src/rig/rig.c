@@ -30,6 +30,8 @@ void cutis_rig_destroy(cutis_rig *rig)
 static cutis_result def_check(const cutis_rig_def *def, cutis_error *error)
 {
     if (!def->character) return error_set(error, CUTIS_ERROR_ARGUMENT, "rigging needs a character");
+
+    /* numbers in range */
     if (def->max_influences < 1 || def->max_influences > RIG_MAX_INFLUENCES)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "max_influences is %d; it must be 1 to %d", def->max_influences,
                          RIG_MAX_INFLUENCES);
@@ -38,10 +40,14 @@ static cutis_result def_check(const cutis_rig_def *def, cutis_error *error)
                          def->voxel_resolution);
     if (def->pose_count < 0 || (def->pose_count > 0 && !def->poses))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "pose_count is %d, but poses are missing", def->pose_count);
+
+    /* poses that are finite */
     for (int k = 0; k < def->pose_count; k++)
         for (int i = 0; i < 3 * def->character->vertex_count; i++)
             if (!isfinite(def->poses[k][i]))
                 return error_set(error, CUTIS_ERROR_DATA, "pose %d: vertex %d is not finite", k + 1, i / 3);
+
+    /* something to rig, and a skeleton to fit */
     if (def->pattern && def->pattern->joint_count == 0)
         return error_set(error, CUTIS_ERROR_DATA, "'%s' has no skeleton to be fitted", def->pattern->name);
     if (def->character->point_triangle_count == 0)
@@ -83,6 +89,7 @@ static cutis_result character_make(const cutis_rig_def *def, const cutis_joint *
             weights[at++] = weight[k];
         }
     }
+
     first[c->vertex_count] = at;
 
     /* replace joints and weights, keep the rest */
@@ -97,6 +104,7 @@ static cutis_result character_make(const cutis_rig_def *def, const cutis_joint *
         given.prop_count = 0;
         given.setting_count = 0;
     }
+
     return cutis_character_create(&given, def->allocator, made, error);
 }
 
@@ -106,14 +114,19 @@ static cutis_result weigh(const cutis_rig_def *def, const mesh *m, const rig_joi
     arena memory = arena_create(def->allocator);
     rig_weights_result weights = {0};
     double start = clock_seconds();
+
+    /* weights, and their time */
     cutis_result result = rig_weights_make(def, m, joints->count, joints->parents, joints->positions,
                                            joints->takes_part, joints->names, &memory, report, &weights, error);
     if (result == CUTIS_OK && !keep_clips)
         rig_sides_part(m, joints->count, joints->names, joints->positions, &weights.influences);
     object->rig.weight_ms = (clock_seconds() - start) * 1e3;
+
+    /* the character with them */
     if (result == CUTIS_OK)
         result = character_make(def, nodes, joints->count, keep_clips, &weights.influences, &memory,
                                 &object->rig.character, error);
+
     object->rig.heat_points = weights.heat_points;
     object->rig.voxel_points = weights.voxel_points;
     object->rig.follow_points = weights.follow_points;
@@ -155,6 +168,7 @@ static cutis_result bind_kept(const cutis_rig_def *def, rig_report *report, rig_
         rig_say(report, "the skeleton of %d joints is kept", c->joint_count);
         result = weigh(def, &m, &joints, c->joints, true, report, object, error);
     }
+
     arena_destroy(&memory);
     return result;
 }
@@ -193,9 +207,11 @@ static bool quick_fits(const mesh *m, const cutis_character *c, const skeleton *
     int quad_count = 0;
     for (int f = 0; f < c->face_count; f++) quad_count += c->face_first[f + 1] - c->face_first[f] == 4;
     if (2 * quad_count < c->face_count) return false;
+
     const skeleton_joint *head = joint_named(s, "head");
     const skeleton_joint *hips = joint_named(s, "hips");
     if (!head || !hips || !stands_on_feet(c, s)) return false;
+
     float height = c->bounds_max[1] - c->bounds_min[1];
     if (strcmp(s->name, "biped") == 0) {
         /* people in proportion: hips half way up, head on top, all fingers, ankles near the floor */
@@ -225,22 +241,26 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
         arena_destroy(&memory);
         return error_memory(error, "a rig");
     }
+
     bool any = !def->skeleton || strcmp(def->skeleton, "auto") == 0;
     for (int i = 0; i < def->landmark_count; i++) landmarks[i] = def->landmarks[i];
     cutis_result result =
         fit_surface(m->point_count, m->positions, m->triangle_count, m->triangles, any ? NULL : def->skeleton,
                     def->y_up, landmarks, def->landmark_count, def->jobs, &memory, &fits[0], &fits[1], error);
+
     s->count = 0;
 
     /* a name that no template has agrees with none: the likeliest skeleton tells what is meant */
     if (result == CUTIS_OK && fits[0].score == 0) fits[0].score = 1e-6f;
     if (result == CUTIS_OK && fits[0].score > 0) {
+        /* the best, the next best, and how sure that is */
         bool other = fits[0].rival > MAX(fits[1].score, 0.0f);
         float rival = MAX(MAX(fits[0].rival, fits[1].score), 0.0f);
         const char *next = other ? "another reading of it" : fits[1].score > 0 ? fits[1].name : "nothing else";
         object->rig.score = fits[0].score;
         bool sure = fits[0].score >= FIT_SURE && fits[0].score - rival >= FIT_GAP;
         object->rig.recognised = !any || sure || def->landmark_count >= 3;
+
         if (object->rig.recognised)
             rig_say(report, "recognised: %s, score %.2f; next best %s, %.2f", fits[0].name, (double)fits[0].score, next,
                     (double)rival);
@@ -254,12 +274,15 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
                     "not recognised: the best templates are %s (%.2f) and %s (%.2f), below %.2f; the skeleton is a "
                     "tree of its limbs. --template and --landmarks decide otherwise",
                     fits[0].name, (double)fits[0].score, next, (double)rival, (double)FIT_BOUND);
+
+        /* the skeleton, moved to the landmarks */
         *s = fits[0].skeleton;
         if (fits[0].up.z > 0.5f) rig_say(report, "+Z points up");
         if (result == CUTIS_OK)
             result = skeleton_landmarks(landmarks, def->landmark_count, 0.12f * def->character->size, s, error);
         if (def->landmark_count) rig_say(report, "%d landmarks hold their joints", def->landmark_count);
     }
+
     arena_destroy(&memory);
     return result;
 }
@@ -280,11 +303,14 @@ static void skeleton_graft(const mesh *m, const skeleton *surface, skeleton *s)
         const skeleton_joint *two = joint_named(s, ends[k]);
         if (!one || !two || vec3_distance(one->position, two->position) > 0.25f * size) return;
     }
+
+    /* fingers or ears, each below the joint of its parent's name */
     for (int j = 0; j < surface->count; j++) {
         const skeleton_joint *joint = &surface->joints[j];
         bool part = false;
         for (int k = 0; k < COUNT_OF(PARTS); k++) part = part || strncmp(joint->name, PARTS[k], strlen(PARTS[k])) == 0;
         if (!part) continue;
+
         const char *parent = surface->joints[joint->parent].name;
         int above = (int)(joint_named(s, parent) - s->joints);
         skeleton_add(s, joint->name, above, joint->position);
@@ -316,6 +342,7 @@ static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_sea
         *report = quick;
         return skeleton_landmarks(def->landmarks, def->landmark_count, 0, s, error);
     }
+
     if (surface) return error_set(error, CUTIS_ERROR_DATA, "%s", unfit.text);
 
     /* the solid; where it has no volume, the surface has to do */
@@ -326,6 +353,7 @@ static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_sea
         result = skeleton_fit(&search->mesh, &search->limbs, "chain", NULL, 0, report, s, error);
         object->rig.recognised = false;
     }
+
     if (result == CUTIS_OK && s->count == 0)
         result = error_set(error, CUTIS_ERROR_DATA,
                            "template '%s' does not fit: too few limbs stand out from this body; "
@@ -381,6 +409,7 @@ static cutis_result plan_make(const cutis_rig_def *def, const skeleton *s, rig_r
 {
     const cutis_character *pattern = def->pattern;
     int n = pattern ? pattern->joint_count : s->count;
+
     int *parents = ARENA_ARRAY(memory, int, n);
     float *positions = ARENA_ARRAY(memory, float, 3 * (size_t)n);
     bool *takes_part = ARENA_ARRAY(memory, bool, n);
@@ -391,6 +420,7 @@ static cutis_result plan_make(const cutis_rig_def *def, const skeleton *s, rig_r
     const char **names = ARENA_ARRAY(memory, const char *, n);
     cutis_joint *nodes = ARENA_ARRAY(memory, cutis_joint, n);
     if (memory->failed) return error_memory(error, "a rig");
+
     bool any = false;
     for (int j = 0; pattern && j < n; j++) any = any || pattern->joints[j].deforms;
 
@@ -404,15 +434,18 @@ static cutis_result plan_make(const cutis_rig_def *def, const skeleton *s, rig_r
             to[j] = s->joints[j].position;
             continue;
         }
+
         mat34 inverse, bind;
         vec3 scale;
         memcpy(inverse.m, pattern->joints[j].inverse_bind, sizeof inverse.m);
         mat34_inverse(inverse, &bind);
         mat34_decompose(bind, &from[j], &turns[j], &scale);
+
         parents[j] = pattern->joints[j].parent;
         names[j] = pattern->joints[j].name;
         takes_part[j] = !any || pattern->joints[j].deforms;
     }
+
     if (pattern) {
         cutis_result result = pattern_place(pattern, s, parents, from, to, held, report, error);
         if (result != CUTIS_OK) return result;
@@ -424,13 +457,16 @@ static cutis_result plan_make(const cutis_rig_def *def, const skeleton *s, rig_r
         vec3 local = parents[j] >= 0 ? quat_rotate(above, vec3_sub(to[j], to[parents[j]])) : to[j];
         quat turn = quat_multiply(above, turns[j]);
         cutis_transform rest = {{local.x, local.y, local.z}, {turn.x, turn.y, turn.z, turn.w}, {1, 1, 1}};
+
         mat34 bind = mat34_compose(to[j], turns[j], (vec3){1, 1, 1});
         mat34 inverse;
         mat34_inverse(bind, &inverse);
+
         vec3_store(positions + 3 * (size_t)j, to[j]);
         nodes[j] = (cutis_joint){.name = names[j], .parent = parents[j], .rest = rest, .idle = rest};
         memcpy(nodes[j].inverse_bind, inverse.m, sizeof inverse.m);
     }
+
     plan->joints = (rig_joints){n, parents, positions, takes_part, names};
     plan->nodes = nodes;
     return CUTIS_OK;
@@ -441,10 +477,13 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
 {
     const cutis_character *c = def->character;
     arena memory = arena_create(def->allocator);
+
     curve_search *search = ARENA_ARRAY(&memory, curve_search, 1);
     skeleton *s = ARENA_ARRAY(&memory, skeleton, 2);
     double start = clock_seconds();
     cutis_result result = memory.failed ? error_memory(error, "a rig") : CUTIS_OK;
+
+    /* topology and limbs of the surface */
     if (result == CUTIS_OK) search->bare = def->no_curves;
     if (result == CUTIS_OK) result = curve_search_prepare(c, &memory, search, error);
     object->rig.topology_ms = (clock_seconds() - start) * 1e3;
@@ -462,9 +501,11 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
     /* Curves that the skeleton does not need are traced after it. */
     bool level_sets = result == CUTIS_OK && !def->no_curves && search->rings.count == 0;
     if (level_sets) result = level_rings_trace(&search->mesh, c->size, &memory, &search->rings, error);
+
     rig_plan plan = {0};
     if (result == CUTIS_OK) result = plan_make(def, s, report, &memory, &plan, error);
     if (result == CUTIS_OK) {
+        /* what was found, in the result and in sentences */
         int n = plan.joints.count;
         const limbs *found = &search->limbs;
         for (int k = 0; k < found->count; k++) object->rig.ring_count += found->all[k].ring_count;
@@ -473,6 +514,7 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
             vertex_curves[v] = search->rings.ring_of[c->vertex_points[v]];
         object->rig.vertex_curves = vertex_curves;
         object->rig.closed_count = search->rings.count;
+
         object->rig.skeleton = s->name;
         rig_say(report, "template %s: %d joints from %d rings of %d limbs", s->name, n, object->rig.ring_count,
                 found->count);
@@ -480,8 +522,10 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
         if (search->rings.count)
             rig_say(report, "%d closed curves run over the edges of %s", search->rings.count,
                     level_sets ? "triangles" : "quads");
+
         result = weigh(def, &search->mesh, &plan.joints, plan.nodes, false, report, object, error);
     }
+
     arena_destroy(&memory);
     return result;
 }

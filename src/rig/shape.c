@@ -34,6 +34,7 @@ static bool way_before(way a, way b) { return a.distance != b.distance ? a.dista
 
 static bool heap_push(way_heap *q, way entry, const cutis_allocator *allocator)
 {
+    /* grow */
     if ((size_t)q->count == q->capacity) {
         size_t capacity = q->capacity ? 2 * q->capacity : 4096;
         way *grown = memory_allocate(allocator, capacity, sizeof *grown);
@@ -43,6 +44,8 @@ static bool heap_push(way_heap *q, way entry, const cutis_allocator *allocator)
         q->entries = grown;
         q->capacity = capacity;
     }
+
+    /* sift up */
     int i = q->count++;
     for (; i > 0 && way_before(entry, q->entries[(i - 1) / 2]); i = (i - 1) / 2)
         q->entries[i] = q->entries[(i - 1) / 2];
@@ -56,6 +59,8 @@ static way heap_pop(way_heap *q)
     way last = q->entries[--q->count];
     int i = 0;
     int child;
+
+    /* sift down */
     while ((child = 2 * i + 1) < q->count) {
         if (child + 1 < q->count && way_before(q->entries[child + 1], q->entries[child])) child++;
         if (!way_before(q->entries[child], last)) break;
@@ -85,10 +90,13 @@ static int node_neighbours(const shape *s, int node, int *others, float *lengths
                 others[count] = other;
                 lengths[count++] = STEPS[(i != 0) + (j != 0) + (k != 0)] * s->solid.spacing;
             }
+
+    /* bridges to other parts */
     for (int b = s->bridge_at[node]; b >= 0 && b < s->bridge_count && s->bridges[b].a == node && count < 32; b++) {
         others[count] = s->bridges[b].b;
         lengths[count++] = s->bridges[b].length;
     }
+
     return count;
 }
 
@@ -127,6 +135,7 @@ static bool ways_find(const shape *s, int from, bool central, const cutis_alloca
             fine = heap_push(&q, (way){d, others[k]}, allocator);
         }
     }
+
     memory_release(allocator, q.entries, q.capacity, sizeof *q.entries);
     return fine;
 }
@@ -168,6 +177,7 @@ static int parts_label(const shape *s, size_t cell_count, int *labels, int *stac
         if (count < limit) sizes[count] = members;
         count++;
     }
+
     return count;
 }
 
@@ -197,12 +207,15 @@ static int links_find(const shape *s, size_t cell_count, int part_count, const i
         sources[c] = (int)c;
         if (owners[c] >= 0) queue[tail++] = (int)c;
     }
+
+    /* grow all parts at once, cell by cell */
     while (head < tail) {
         int cell = queue[head++];
         int x = cell % row;
         int y = cell / row % size[1];
         int z = cell / layer;
         if (x == 0 || y == 0 || z == 0 || x + 1 == size[0] || y + 1 == size[1] || z + 1 == size[2]) continue;
+
         for (int k = 0; k < 27; k++) {
             int other = cell + k % 3 - 1 + (k / 3 % 3 - 1) * row + (k / 9 - 1) * layer;
             if (owners[other] < 0) {
@@ -220,6 +233,8 @@ static int links_find(const shape *s, size_t cell_count, int part_count, const i
             vec3 b = solid_centre(&s->solid, to % row, to / row % size[1], to / layer);
             float length = vec3_distance(a, b);
             if (length > limit) continue;
+
+            /* keep the shortest link of each two parts */
             int low = MIN(owners[cell], owners[other]);
             int high = MAX(owners[cell], owners[other]);
             int at = 0;
@@ -230,6 +245,7 @@ static int links_find(const shape *s, size_t cell_count, int part_count, const i
             if (at == count) count++;
         }
     }
+
     return count;
 }
 
@@ -244,6 +260,7 @@ static cutis_result parts_join(shape *s, size_t cell_count, arena *memory, arena
     int *sizes = ARENA_ARRAY(scratch, int, cell_count);
     part_link *links = ARENA_ARRAY(scratch, part_link, LINK_LIMIT);
     if (scratch->failed) return error_memory(error, "the shape of a body");
+
     int all = parts_label(s, cell_count, labels, stack, sizes, (int)cell_count);
 
     /* the largest parts get the low numbers; crumbs are left out */
@@ -255,6 +272,7 @@ static cutis_result parts_join(shape *s, size_t cell_count, arena *memory, arena
         if (best < 0 || sizes[best] < MAX(3, s->solid.inside_count / 4000)) break;
         sizes[best] = -1 - rank_count;
     }
+
     for (size_t c = 0; c < cell_count; c++)
         if (labels[c] >= 0) labels[c] = sizes[labels[c]] < 0 ? -1 - sizes[labels[c]] : -1;
     s->component_count = all;
@@ -268,6 +286,7 @@ static cutis_result parts_join(shape *s, size_t cell_count, arena *memory, arena
     if (rank_count > 1) {
         float limit = BRIDGE * s->size;
         int count = links_find(s, cell_count, rank_count, labels, owners, sources, stack, limit, links, LINK_LIMIT);
+
         for (;;) {
             int best = -1;
             for (int k = 0; k < count; k++)
@@ -289,11 +308,15 @@ static cutis_result parts_join(shape *s, size_t cell_count, arena *memory, arena
         s->nodes[c] = kept ? s->count : -1;
         if (kept) s->cells[s->count++] = (int)c;
     }
+
     s->dropped_count = s->solid.inside_count - s->count;
+
+    /* bridges, both ways */
     s->bridges = ARENA_ARRAY(memory, shape_bridge, 2 * (size_t)chosen_count + 1);
     s->bridge_at = ARENA_ARRAY(memory, int, s->count);
     if (memory->failed) return error_memory(error, "the shape of a body");
     memset(s->bridge_at, 0xFF, (size_t)s->count * sizeof *s->bridge_at);
+
     for (int k = 0; k < 2 * chosen_count; k++) {
         const part_link *link = &chosen[k / 2];
         int a = s->nodes[k % 2 ? link->to : link->from];
@@ -305,6 +328,7 @@ static cutis_result parts_join(shape *s, size_t cell_count, arena *memory, arena
         for (; at > 0 && s->bridges[at - 1].a > a; at--) s->bridges[at] = s->bridges[at - 1];
         s->bridges[at] = (shape_bridge){a, b, link->length};
     }
+
     for (int k = s->bridge_count - 1; k >= 0; k--) s->bridge_at[s->bridges[k].a] = k;
     return CUTIS_OK;
 }
@@ -378,10 +402,13 @@ static bool tips_find(shape *s, arena *scratch)
     int *up = ARENA_ARRAY(scratch, int, s->count);
     int *tops = ARENA_ARRAY(scratch, int, s->count); /* farthest node of a set, by its root */
     if (scratch->failed) return false;
+
+    /* nodes, farthest first */
     for (int i = 0; i < s->count; i++) {
         order[i] = (tip_sort){s->distances[i], i};
         up[i] = -1;
     }
+
     nodes_sort(order, s->count);
     s->farthest = order[0].distance;
     for (int k = 0; k < s->count; k++) {
@@ -389,10 +416,12 @@ static bool tips_find(shape *s, arena *scratch)
         int others[32];
         float lengths[32];
         int count = node_neighbours(s, node, others, lengths);
+
         up[node] = node;
         tops[node] = node;
         for (int i = 0; i < count; i++) {
             if (up[others[i]] < 0) continue;
+
             int a = forest_root(up, node);
             int b = forest_root(up, others[i]);
             if (a == b) continue;
@@ -406,12 +435,14 @@ static bool tips_find(shape *s, arena *scratch)
                 elder = younger;
                 younger = swap;
             }
+
             float reach = s->distances[younger] - s->distances[node];
             if (reach > BUMP * s->farthest && younger != node) tip_offer(s, tip_make(s, younger, reach, elder, node));
             forest_join(up, a, b);
             tops[forest_root(up, a)] = elder;
         }
     }
+
     int first = order[0].node;
     tip_offer(s, tip_make(s, first, s->farthest, -1, -1));
 
@@ -422,6 +453,7 @@ static bool tips_find(shape *s, arena *scratch)
             if (s->tips[k].node == s->tips[i].elder) elder = k;
         s->tips[i].elder = elder;
     }
+
     return true;
 }
 
@@ -450,6 +482,7 @@ static void tip_extend(const shape *s, int point_count, const float *positions, 
         float wide = 0.3f * along + spacing;
         if (vec3_length2(d) - along * along < wide * wide) tip->over = along;
     }
+
     tip->end = vec3_madd(tip->place, out, tip->over);
 }
 
@@ -467,10 +500,13 @@ static bool middle_find(shape *s, arena *scratch)
 {
     float *a = ARENA_ARRAY(scratch, float, s->count);
     float *b = ARENA_ARRAY(scratch, float, s->count);
+
+    /* the deepest node, the node farthest from it, and the node farthest from that */
     s->middle = 0;
     for (int i = 1; i < s->count; i++)
         if (s->depths[i] > s->depths[s->middle]) s->middle = i;
     if (scratch->failed || !shape_spread(s, s->middle, b, NULL)) return false;
+
     int first = farthest_node(s, b);
     if (!shape_spread(s, first, a, NULL)) return false;
     int second = farthest_node(s, a);
@@ -485,6 +521,7 @@ static bool middle_find(shape *s, arena *scratch)
         best = s->depths[i];
         s->middle = i;
     }
+
     return true;
 }
 
@@ -496,11 +533,14 @@ cutis_result shape_build(int point_count, const float *positions, int triangle_c
     *out = (shape){0};
     vec3 low = {INFINITY, INFINITY, INFINITY};
     vec3 high = {-INFINITY, -INFINITY, -INFINITY};
+
+    /* bounds of the triangles */
     for (int i = 0; i < 3 * triangle_count; i++) {
         vec3 p = vec3_load(positions + 3 * (size_t)triangles[i]);
         low = vec3_min(low, p);
         high = vec3_max(high, p);
     }
+
     vec3 extent = vec3_sub(high, low);
     float longest = MAX(extent.x, MAX(extent.y, extent.z));
     float spacing = longest / (float)cells;
@@ -509,9 +549,11 @@ cutis_result shape_build(int point_count, const float *positions, int triangle_c
     double box = (double)extent.x / spacing * (extent.y / spacing) * (extent.z / spacing);
     double limit = 0.35 * cells * cells * cells;
     if (box > limit) spacing *= (float)det_pow(box / limit, 1.0 / 3);
+
     solid_def def = {point_count, positions, triangle_count, triangles, spacing, 2 * spacing, jobs};
     cutis_result result = solid_build(&def, memory, &out->solid, error);
     if (result != CUTIS_OK) return result;
+
     out->size = vec3_length(extent);
     out->allocator = &memory->allocator;
     size_t cell_count = (size_t)out->solid.size[0] * (size_t)out->solid.size[1] * (size_t)out->solid.size[2];
@@ -526,6 +568,7 @@ cutis_result shape_build(int point_count, const float *positions, int triangle_c
         out->parents = ARENA_ARRAY(memory, int, out->count);
         float *costs = ARENA_ARRAY(&scratch, float, out->count);
         bool fine = !memory->failed && !scratch.failed;
+
         out->low = high;
         out->high = low;
         for (int i = 0; i < out->count && fine; i++) {
@@ -543,8 +586,10 @@ cutis_result shape_build(int point_count, const float *positions, int triangle_c
         fine = fine && ways_find(out, out->middle, true, &memory->allocator, costs, out->parents);
         fine = fine && tips_find(out, &scratch);
         for (int i = 0; i < out->tip_count && fine; i++) tip_extend(out, point_count, positions, &out->tips[i]);
+
         if (!fine) result = error_memory(error, "the shape of a body");
     }
+
     arena_destroy(&scratch);
     return result;
 }
@@ -572,12 +617,15 @@ void shape_curve_trace(const shape *s, const shape_tip *tip, shape_curve *curve)
         curve->places[count] = tip->end;
         curve->radii[count++] = 0;
     }
+
+    /* then node by node */
     for (int i = node; i >= 0; i = s->parents[i], step++) {
         if (step % stride && s->parents[i] >= 0) continue;
         curve->nodes[count] = i;
         curve->places[count] = s->places[i];
         curve->radii[count++] = s->depths[i];
     }
+
     curve->count = count;
 
     /* smooth, with the ends held */
@@ -593,6 +641,8 @@ void shape_curve_trace(const shape *s, const shape_tip *tip, shape_curve *curve)
             curve->radii[i] = 0.5f * (curve->radii[i] + radius);
         }
     }
+
+    /* arc lengths */
     curve->lengths[0] = 0;
     for (int i = 1; i < count; i++)
         curve->lengths[i] = curve->lengths[i - 1] + vec3_distance(curve->places[i], curve->places[i - 1]);

@@ -27,6 +27,7 @@ static bool plane_find(int joint_count, const char *const *names, const float *p
     vec3 across = {0, 0, 0};
     vec3 middle = {0, 0, 0};
     int pairs = 0;
+
     for (int j = 0; j < joint_count; j++) {
         size_t length = strlen(names[j]);
         if (name_side(names[j]) <= 0) continue;
@@ -37,6 +38,7 @@ static bool plane_find(int joint_count, const char *const *names, const float *p
             /* the roots of limbs stand symmetric in any pose */
             bool root = strncmp(names[j], "upper_arm", 9) == 0 || strncmp(names[j], "thigh", 5) == 0;
             if (!root) continue;
+
             vec3 a = vec3_load(positions + 3 * (size_t)j);
             vec3 b = vec3_load(positions + 3 * (size_t)k);
             across = vec3_add(across, vec3_sub(a, b));
@@ -44,6 +46,7 @@ static bool plane_find(int joint_count, const char *const *names, const float *p
             pairs++;
         }
     }
+
     if (pairs == 0 || !(vec3_length(across) > 0)) return false;
     *left = vec3_normalize(across);
     *offset = vec3_dot(vec3_scale(middle, 1 / (float)pairs), *left);
@@ -55,6 +58,7 @@ void rig_sides_part(const mesh *m, int joint_count, const char *const *names, co
     vec3 left;
     float offset;
     if (!plane_find(joint_count, names, positions, &left, &offset)) return;
+
     for (int p = 0; p < m->point_count; p++) {
         int *joints = w->joints + (size_t)p * (size_t)w->limit;
         float *weights = w->weights + (size_t)p * (size_t)w->limit;
@@ -68,7 +72,10 @@ void rig_sides_part(const mesh *m, int joint_count, const char *const *names, co
             if (side) held[side > 0] += weights[k];
             if (!side) middle += weights[k];
         }
+
         if (!(middle > 0)) continue;
+
+        /* weights of a side fade out towards the middle plane */
         float kept[RIG_MAX_INFLUENCES];
         float sum = 0;
         for (int k = 0; k < w->limit; k++) {
@@ -82,6 +89,7 @@ void rig_sides_part(const mesh *m, int joint_count, const char *const *names, co
             kept[k] = weights[k] * share;
             sum += kept[k];
         }
+
         if (!(sum > 0)) continue;
 
         /* largest first again */

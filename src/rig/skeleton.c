@@ -38,6 +38,8 @@ static float mirror_find(posture *b)
                 b->mirror[i] = k;
             }
         }
+
+        /* how well it matches */
         if (b->mirror[i] == i)
             score += 0.25f; /* a tip on the plane alone proves little */
         else if (b->mirror[i] >= 0)
@@ -45,6 +47,7 @@ static float mirror_find(posture *b)
         else if (b->f->all[i].main)
             score -= 1;
     }
+
     return score;
 }
 
@@ -53,13 +56,17 @@ static posture posture_find(const mesh *m, const limbs *f)
     posture b = {.m = m, .f = f, .sign = 1};
     posture best = b;
     float best_score = -INFINITY;
+
     b.low = f->patches.low;
     b.high = f->patches.high;
     b.size = vec3_distance(b.low, b.high);
+
+    /* the mirror across x or z that pairs the tips best */
     for (int axis = 0; axis <= 2; axis += 2) {
         b.lateral = axis;
         b.forward = 2 - axis;
         b.plane = 0.5f * (posture_axis(b.low, axis) + posture_axis(b.high, axis));
+
         float score = mirror_find(&b);
         b.symmetric = score > 0.4f * (float)f->main_count;
         if (score > best_score) {
@@ -67,6 +74,7 @@ static posture posture_find(const mesh *m, const limbs *f)
             best = b;
         }
     }
+
     return best;
 }
 
@@ -79,11 +87,14 @@ int posture_feet(const posture *b, int feet[4])
         if (k < 0 || k == i || b->f->all[i].reach < 0.08f * b->f->farthest) continue;
         if (posture_tip(b, i).y > b->low.y + 0.15f * posture_height(b)) continue;
         if (posture_axis(posture_tip(b, i), b->lateral) < b->plane) continue;
+
+        /* one foot for each place along the body */
         for (int j = 0; j < count; j++)
             taken = taken || fabsf(posture_axis(posture_tip(b, feet[j]), b->forward) -
                                    posture_axis(posture_tip(b, i), b->forward)) < 0.18f * b->size;
         if (!taken) feet[count++] = i;
     }
+
     return count;
 }
 
@@ -119,15 +130,20 @@ void skeleton_mirror(const posture *b, skeleton *s)
         size_t length = strlen(joint->name);
         bool sided = length > 2 && joint->name[length - 2] == '_' &&
                      (joint->name[length - 1] == 'l' || joint->name[length - 1] == 'r');
+
+        /* joints of the middle lie on the plane */
         if (!sided) {
             joint->mirror = j;
             posture_axis_set(&joint->position, b->lateral, b->plane);
             continue;
         }
+
+        /* its twin by name; both take the mean */
         char other[32];
         memcpy(other, joint->name, length + 1);
         other[length - 1] = joint->name[length - 1] == 'l' ? 'r' : 'l';
         joint->mirror = skeleton_find(s, other);
+
         if (joint->mirror < j) continue; /* the pair was done from its other side, or has none */
         skeleton_joint *twin = &s->joints[joint->mirror];
         vec3 mean = vec3_lerp(joint->position, posture_mirror(b, twin->position), 0.5f);
@@ -211,6 +227,7 @@ bool skeleton_typical(const char *name, skeleton *s)
 {
     bool biped = strcmp(name, "biped") == 0;
     if (!biped && strcmp(name, "quadruped") != 0) return false;
+
     const typical_joint *joints = biped ? BIPED : QUADRUPED;
     int count = biped ? COUNT_OF(BIPED) : COUNT_OF(QUADRUPED);
     s->count = 0;
@@ -222,15 +239,18 @@ bool skeleton_typical(const char *name, skeleton *s)
     for (int j = 0; j < count; j++) {
         size_t length = strlen(joints[j].name);
         if (joints[j].name[length - 2] != '_') continue;
+
         char right[32];
         memcpy(right, joints[j].name, length + 1);
         right[length - 1] = 'r';
+
         char above[32];
         snprintf(above, sizeof above, "%s", joints[joints[j].parent].name);
         size_t end = strlen(above);
         if (above[end - 2] == '_') above[end - 1] = 'r';
         skeleton_add(s, right, skeleton_find(s, above), (vec3){-joints[j].x, joints[j].y, joints[j].z});
     }
+
     return true;
 }
 
@@ -261,6 +281,7 @@ cutis_result skeleton_landmarks(const cutis_rig_landmark *landmarks, int count, 
                              landmarks[i].name, s->name, search.nearest ? "; did you mean '" : "",
                              search.nearest ? search.nearest : "", search.nearest ? "'?" : "");
         }
+
         held[j] = true;
         to[j] = vec3_load(landmarks[i].position);
         away += vec3_distance(from[j], to[j]) / (float)count;

@@ -10,18 +10,23 @@
 static float crotch_find(const posture *b, const limb *leg)
 {
     float lowest = b->high.y, back = INFINITY, front = -INFINITY;
+
+    /* how far the leg reaches along the body */
     for (int r = 0; r < leg->ring_count; r++) {
         float at = posture_axis(leg->rings[r].centre, b->forward);
         if (leg->rings[r].count < 5 || leg->rings[r].distance > leg->seam_distance) continue;
         back = MIN(back, at);
         front = MAX(front, at);
     }
+
+    /* the lowest point near the middle plane */
     for (int i = 0; i < b->m->point_count; i++) {
         const float *p = b->m->positions + 3 * (size_t)i;
         if (p[POSTURE_UP] >= lowest || fabsf(p[b->lateral] - b->plane) >= 0.012f * b->size) continue;
         if (b->f->patches.patch_of[i] < 0 || p[b->forward] < back || p[b->forward] > front) continue;
         lowest = p[POSTURE_UP];
     }
+
     return lowest;
 }
 
@@ -34,6 +39,7 @@ static bool biped_find(const posture *b, biped_parts *parts)
     int feet[4], count = posture_feet(b, feet);
     if (!b->symmetric || count != 1) return false;
     *parts = (biped_parts){feet[0], -1, -1};
+
     for (int i = 0; i < b->f->count; i++) {
         vec3 tip = posture_tip(b, i);
         int k = b->mirror[i];
@@ -41,10 +47,13 @@ static bool biped_find(const posture *b, biped_parts *parts)
 
         /* The head's far end may be an ear or the corner of a hat. */
         if (aside < 0.1f * b->size && (parts->head < 0 || tip.y > posture_tip(b, parts->head).y)) parts->head = i;
+
+        /* a hand is one of a pair, aside, and not on the ground */
         if (k < 0 || k == i || posture_axis(tip, b->lateral) < b->plane || aside < 0.12f * posture_height(b)) continue;
         if (tip.y < b->low.y + 0.2f * posture_height(b)) continue;
         if (parts->hand < 0 || b->f->all[i].reach > b->f->all[parts->hand].reach) parts->hand = i;
     }
+
     if (parts->hand < 0 || b->f->all[parts->hand].reach < 0.12f * b->f->farthest) return false;
     return parts->head >= 0 && posture_tip(b, parts->head).y > b->low.y + 0.7f * posture_height(b);
 }
@@ -62,6 +71,8 @@ static bool leg_on_toes(const posture *b, const limb *l, float crotch, float *an
     float window = limb_window(l), height = crotch - b->low.y, back = INFINITY, front = -INFINITY;
     vec3 tip = vec3_load(b->m->positions + 3 * l->tip);
     vec3 middle = limb_smooth(l, 0.4f * l->seam_distance, window, NULL);
+
+    /* the ankle: the farthest place back */
     float toes = posture_axis(tip, b->forward) < posture_axis(middle, b->forward) ? -1 : 1;
     for (int r = 0; r < l->ring_count; r++) {
         vec3 at = l->rings[r].centre;
@@ -70,7 +81,10 @@ static bool leg_on_toes(const posture *b, const limb *l, float crotch, float *an
         back = along;
         *ankle = l->rings[r].distance;
     }
+
     if (!(back < INFINITY) || limb_smooth(l, *ankle, window, NULL).y < b->low.y + 0.3f * height) return false;
+
+    /* the knee: the farthest place ahead above it */
     for (int r = 0; r < l->ring_count; r++) {
         vec3 at = l->rings[r].centre;
         float y = (at.y - b->low.y) / height, along = toes * posture_axis(at, b->forward);
@@ -95,6 +109,7 @@ static leg_joints leg_place(const posture *b, const limb *l, float crotch)
     for (int r = 0; r < l->ring_count; r++)
         if (l->rings[r].count >= 5 && l->rings[r].centre.y < crotch - 0.06f * leg_height)
             thigh = MAX(thigh, l->rings[r].distance);
+
     vec3 top = limb_smooth(l, thigh, 2 * window, NULL);
     leg.hip = top;
     leg.hip.y = b->low.y + 0.5f * (1.28f * leg_height + 0.52f * posture_height(b));
@@ -119,15 +134,18 @@ static leg_joints leg_place(const posture *b, const limb *l, float crotch)
         }
         d += 0.5f * window;
     }
+
     leg.knee = limb_smooth(l, limb_bend(l, knee, 0.1f * length, 0.25f * length), 1.5f * window, NULL);
 
     /* Too few rings to tell: half of the way. */
     if (vec3_distance(leg.knee, leg.hip) < 0.2f * length || vec3_distance(leg.knee, leg.ankle) < 0.2f * length)
         leg.knee = vec3_lerp(leg.ankle, leg.hip, 0.5f);
+
     if (leg_on_toes(b, l, crotch, &ankle, &knee)) {
         leg.ankle = limb_smooth(l, ankle, window, NULL);
         leg.knee = limb_smooth(l, knee, window, NULL);
     }
+
     leg.toe = vec3_lerp(leg.ankle, tip, 0.72f);
     leg.toe.y = b->low.y + 0.5f * (leg.toe.y - b->low.y) + 0.01f * leg_height;
     return leg;
@@ -146,6 +164,7 @@ static arm_joints arm_place(const posture *b, const limb *l, float seam)
     while (reach > 0.6f * seam &&
            fabsf(posture_axis(limb_place(l, reach, 0.9f * reach), b->lateral) - b->plane) < 0.08f * posture_height(b))
         reach -= 0.02f * seam;
+
     float straight = 0.9f * reach;
     arm.shoulder = limb_place(l, reach, straight);
     float elbow = limb_bend(l, 0.617f * reach, 0.08f * reach, 0.18f * reach);
@@ -173,11 +192,13 @@ bool skeleton_fit_biped(posture *b, rig_report *report, skeleton *s)
 {
     biped_parts parts;
     if (!biped_find(b, &parts)) return false;
+
     const limb *all = b->f->all;
     float crotch = crotch_find(b, &b->f->all[parts.foot]);
     int feet[2] = {parts.foot, b->mirror[parts.foot]}, hands[2] = {parts.hand, b->mirror[parts.hand]};
     leg_joints legs[2];
     arm_joints arms[2];
+
     float seam = MAX(all[hands[0]].seam_distance, all[hands[1]].seam_distance);
     for (int k = 0; k < 2; k++) {
         legs[k] = leg_place(b, &all[feet[k]], crotch);
@@ -207,13 +228,18 @@ bool skeleton_fit_biped(posture *b, rig_report *report, skeleton *s)
     neck.y = chest.y + 0.21f * (top.y - chest.y);
     head.y = chest.y + 0.46f * (top.y - chest.y);
     posture_axis_set(&head, b->forward, 0.5f * (posture_axis(chest, b->forward) + posture_axis(top, b->forward)));
+
+    /* joints of the trunk */
     int hips = skeleton_add(s, "hips", -1, vec3_lerp(pelvis, neck, 0.05f));
     int spine = skeleton_add(s, "spine", hips, vec3_lerp(pelvis, neck, 0.27f));
     int upper = skeleton_add(s, "chest", spine, vec3_lerp(pelvis, neck, 0.54f));
     int neck_joint = skeleton_add(s, "neck", upper, neck);
     skeleton_add(s, "head", neck_joint, head);
+
     for (int k = 0; k < 2; k++) {
         char side = (k == 0) == first_left ? 'l' : 'r';
+
+        /* arm and fingers */
         int j = skeleton_add_side(s, "shoulder", side, upper,
                                   vec3_lerp(vec3_lerp(chest, neck, 0.5f), arms[k].shoulder, 0.22f));
         j = skeleton_add_side(s, "upper_arm", side, j, arms[k].shoulder);
@@ -222,11 +248,14 @@ bool skeleton_fit_biped(posture *b, rig_report *report, skeleton *s)
         finger_set set =
             hand_fingers(b, hands[k], arms[k].wrist, 1.5f * vec3_distance(arms[k].wrist, posture_tip(b, hands[k])));
         fingers_add(b, &set, j, side, s);
+
+        /* leg */
         j = skeleton_add_side(s, "thigh", side, hips, legs[k].hip);
         j = skeleton_add_side(s, "shin", side, j, legs[k].knee);
         j = skeleton_add_side(s, "foot", side, j, legs[k].ankle);
         skeleton_add_side(s, "toe", side, j, legs[k].toe);
     }
+
     if (tail >= 0) skeleton_add_tail(&all[tail], hips, s);
     skeleton_mirror(b, s);
     rig_say(report, "a biped: two arms, two legs and a head were found%s", tail >= 0 ? ", and a tail" : "");

@@ -30,18 +30,22 @@ static int descendant_held(int count, const int *parents, const bool *held, int 
 {
     int best = -1;
     int least = count;
+
     for (int k = 0; k < count; k++) {
         if (!held[k] || k == joint) continue;
+
         int steps = 0;
         int j = k;
         while (j >= 0 && j != joint) {
             j = parents[j];
             steps++;
         }
+
         if (j != joint || steps >= least) continue;
         least = steps;
         best = k;
     }
+
     return best;
 }
 
@@ -56,12 +60,15 @@ static similarity similarity_find(int count, const vec3 *from, const bool *held,
 {
     similarity s = {.turn = quat_identity(), .scale = 1};
     int n = 0;
+
+    /* centres of the held joints */
     for (int j = 0; j < count; j++) {
         if (!held[j]) continue;
         s.from = vec3_add(s.from, from[j]);
         s.to = vec3_add(s.to, to[j]);
         n++;
     }
+
     if (n == 0) return s;
     s.from = vec3_scale(s.from, 1 / (float)n);
     s.to = vec3_scale(s.to, 1 / (float)n);
@@ -77,9 +84,11 @@ static similarity similarity_find(int count, const vec3 *from, const bool *held,
         const float b[3] = {p.x, p.y, p.z};
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++) covariance.m[3 * r + c] += a[r] * b[c];
+
         spread[0] += vec3_length2(p);
         spread[1] += vec3_length2(q);
     }
+
     if (n < 3 || !(spread[0] > 0)) return s;
     s.scale = sqrtf(spread[1] / spread[0]);
 
@@ -93,10 +102,12 @@ static similarity similarity_find(int count, const vec3 *from, const bool *held,
             vec3 p = vec3_madd(s.to, quat_rotate(turn, vec3_sub(from[j], s.from)), s.scale);
             away += vec3_length2(vec3_sub(p, to[j]));
         }
+
         if (away >= least) continue;
         least = away;
         s.turn = turn;
     }
+
     return s;
 }
 
@@ -105,12 +116,16 @@ void skeleton_carry(int count, const int *parents, const vec3 *from, const bool 
     similarity all = similarity_find(count, from, held, to);
     for (int j = 0; j < count; j++) {
         if (held[j]) continue;
+
         int above = ancestor_held(parents, held, j);
         int below = descendant_held(count, parents, held, j);
+
+        /* between two held joints */
         if (above >= 0 && below >= 0) {
             to[j] = segment_map(from[above], from[below], to[above], to[below], from[j]);
             continue;
         }
+
         if (stay) {
             to[j] = from[j];
             continue;
@@ -121,6 +136,7 @@ void skeleton_carry(int count, const int *parents, const vec3 *from, const bool 
         int next = -1;
         if (above >= 0) next = ancestor_held(parents, held, above);
         if (above < 0 && below >= 0) next = descendant_held(count, parents, held, below);
+
         if (last >= 0 && next >= 0)
             to[j] = segment_map(from[next], from[last], to[next], to[last], from[j]);
         else

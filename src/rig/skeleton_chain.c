@@ -23,6 +23,8 @@ static chain_way chain_find(const posture *b, float *radius)
     const limb *all = b->f->all;
     chain_way w = {NULL, &all[0], 0, 0};
     *radius = 0;
+
+    /* two limbs: the thicker one is the base */
     if (b->f->main_count >= 2) {
         float thick[2];
         for (int k = 0; k < 2; k++) thick[k] = limb_radius(&all[k], 0.5f * all[k].seam_distance);
@@ -36,6 +38,7 @@ static chain_way chain_find(const posture *b, float *radius)
             *radius += w.end->rings[r].radius / (float)w.end->ring_count;
         }
     }
+
     return w;
 }
 
@@ -43,9 +46,11 @@ static chain_way chain_find(const posture *b, float *radius)
 static float chain_bend(const chain_way *w, float d, float slack, float arm, float radius)
 {
     float sharpest = 0.93969262f, best = d; /* cos 20 degrees */
+
     for (int i = -4; i <= 4; i++) {
         float at = d + slack * 0.25f * (float)i;
         if (at - arm < 2 * radius || at + arm > w->length - 2 * radius) continue;
+
         for (int pose = -1; pose < w->end->pose_count; pose++) {
             vec3 here = chain_place(w, pose, at);
             vec3 in = vec3_normalize(vec3_sub(here, chain_place(w, pose, at - arm)));
@@ -56,6 +61,7 @@ static float chain_bend(const chain_way *w, float d, float slack, float arm, flo
             }
         }
     }
+
     return best;
 }
 
@@ -77,6 +83,7 @@ bool skeleton_fit_chain(posture *b, rig_report *report, skeleton *s)
         snprintf(name, sizeof name, "chain_%d", k + 1);
         parent = skeleton_add(s, name, parent, chain_place(&w, -1, at));
     }
+
     rig_say(report, "a chain of %d joints along the longest way through the body", s->count);
     return true;
 }
@@ -106,10 +113,12 @@ bool skeleton_fit_snake(posture *b, rig_report *report, skeleton *s)
     int root = skeleton_add(s, "hips", -1, chain_place(&w, -1, 0.5f * w.length));
     for (int side = 0; side < 2; side++) {
         parent = root;
+
         for (int k = 1; k <= half; k++) {
             char name[24];
             float d = 0.5f * w.length + (side ? step : -step) * (float)k;
             d = chain_bend(&w, d, 0.4f * step, 0.6f * step, radius);
+
             if (side)
                 snprintf(name, sizeof name, "tail_%d", k);
             else if (k == half)
@@ -121,6 +130,7 @@ bool skeleton_fit_snake(posture *b, rig_report *report, skeleton *s)
             parent = skeleton_add(s, name, parent, chain_place(&w, -1, d));
         }
     }
+
     rig_say(report, "a snake: a long body with %d joints from head to tail", s->count);
     return true;
 }

@@ -31,6 +31,7 @@ void fingers_order(const posture *b, finger_set *set, vec3 wrist)
             thumb = i;
         }
     }
+
     int first = set->limbs[thumb];
     set->limbs[thumb] = set->limbs[0];
     set->limbs[0] = first;
@@ -88,6 +89,7 @@ bool skeleton_fit_hand(posture *b, rig_report *report, skeleton *s)
     int pairs = 0;
     for (int i = 0; i < MIN(f->count, 6); i++) pairs += b->mirror[i] >= 0 && b->mirror[i] != i;
     if (b->symmetric && pairs >= 4) return false;
+
     int tips = MIN(f->count, 6);
     if (f->all[4].reach < 0.1f * f->farthest) return false;
 
@@ -99,9 +101,13 @@ bool skeleton_fit_hand(posture *b, rig_report *report, skeleton *s)
             stump = i;
         }
     }
+
+    /* the others are fingers */
     for (int i = 0; i < tips && set.count < 5; i++)
         if (i != stump) set.limbs[set.count++] = i;
     if (set.count != 5) return false;
+
+    /* where the hand ends */
     vec3 end = {0, 0, 0};
     if (stump >= 0) {
         end = posture_tip(b, stump);
@@ -119,6 +125,7 @@ bool skeleton_fit_hand(posture *b, rig_report *report, skeleton *s)
             }
         }
     }
+
     fingers_order(b, &set, end);
 
     /* Fingers lie side by side; limbs that spread over the whole body are none. */
@@ -133,6 +140,7 @@ bool skeleton_fit_hand(posture *b, rig_report *report, skeleton *s)
         thin = MIN(thin, radius);
         thick = MAX(thick, radius);
     }
+
     if (thick > 1.6f * thin) return false;
 
     /* The wrist: as far behind the knuckles as the fingers are long, towards the forearm. */
@@ -141,17 +149,21 @@ bool skeleton_fit_hand(posture *b, rig_report *report, skeleton *s)
         finger_place(&f->all[set.limbs[i]], finger_visible(b, &set, i), false, places);
         knuckles = vec3_madd(knuckles, places[0], 0.25f);
     }
+
     finger_place(&f->all[set.limbs[2]], finger_visible(b, &set, 2), false, places);
     first = vec3_distance(places[0], posture_tip(b, set.limbs[2]));
+
     vec3 heel = end;
     if (stump >= 0) heel = limb_place(&f->all[stump], 0.35f * f->all[stump].seam_distance, INFINITY);
     vec3 back = vec3_sub(heel, knuckles);
     float length = vec3_length(back);
     vec3 wrist = vec3_madd(knuckles, back, length > 0 ? MIN(0.9f * first / length, 1.0f) : 0);
+
     int parent = -1;
     vec3 along = vec3_normalize(vec3_sub(heel, wrist)); /* the tip itself may be a corner of the stump */
     if (stump >= 0 && vec3_distance(wrist, end) > 0.45f * first)
         parent = skeleton_add(s, "forearm", -1, vec3_madd(wrist, along, 0.97f * vec3_dot(vec3_sub(end, wrist), along)));
+
     int hand = skeleton_add(s, "hand", parent, wrist);
     fingers_add(b, &set, hand, 0, s);
     rig_say(report, "a hand: five fingers were found%s", parent >= 0 ? ", and a forearm" : "");

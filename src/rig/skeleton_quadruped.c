@@ -21,10 +21,12 @@ static bool quadruped_find(posture *b, quadruped_parts *parts)
     float a_at = posture_axis(posture_tip(b, a), b->forward), c_at = posture_axis(posture_tip(b, c), b->forward);
     float middle = 0.5f * (a_at + c_at);
     int ends[2] = {-1, -1}; /* the farthest tip beyond each end that is no leg */
+
     for (int i = 0; i < b->f->count; i++) {
         vec3 tip = posture_tip(b, i);
         if (i == a || i == c || b->mirror[a] == i || b->mirror[c] == i) continue;
         if (b->f->all[i].reach < 0.06f * b->f->farthest || tip.y < b->low.y + 0.18f * posture_height(b)) continue;
+
         int end = posture_axis(tip, b->forward) > middle;
         if (ends[end] < 0 || b->f->all[i].reach > b->f->all[ends[end]].reach) ends[end] = i;
     }
@@ -36,6 +38,7 @@ static bool quadruped_find(posture *b, quadruped_parts *parts)
         const limb *l = &b->f->all[ends[end]];
         for (int k = 1; k <= 8; k++) thick[end] += limb_radius(l, 0.3f * b->f->farthest * (float)k / 8);
     }
+
     int head = thick[1] >= thick[0];
     b->sign = head ? 1 : -1;
     bool a_front = (a_at > c_at) == (head == 1);
@@ -105,6 +108,7 @@ static vec3 nose_find(const posture *b)
 static void ears_add(const posture *b, int head, vec3 skull, bool first_left, int parent, skeleton *s)
 {
     const limb *all = b->f->all;
+
     for (int i = 0; i < b->f->count; i++) {
         int k = b->mirror[i], small = i;
         if (k < 0 || k == i || all[i].main || all[i].seam < 0) continue;
@@ -127,10 +131,13 @@ bool skeleton_fit_quadruped(posture *b, rig_report *report, skeleton *s)
     static const float FRONT[3] = {0, 1.0f, 0.44f}, BACK[4] = {0, 0.98f, 0.52f, 0.15f};
     quadruped_parts parts;
     if (!quadruped_find(b, &parts)) return false;
+
     const limb *all = b->f->all;
     bool first_left = (b->forward == 2) == (b->sign > 0);
     float front = seam_at(b, parts.front), back = seam_at(b, parts.back);
     float low, high;
+
+    /* the spine runs at two thirds of the trunk's height */
     trunk_span(b, 0.5f * (front + back), &low, &high);
     float spine_height = high > low ? low + 0.69f * (high - low) : 0.5f * (b->low.y + b->high.y);
 
@@ -149,6 +156,7 @@ bool skeleton_fit_quadruped(posture *b, rig_report *report, skeleton *s)
         skull = vec3_lerp(skull, vec3_lerp(root, withers, 0.4f), 0.5f);
         posture_axis_set(&skull, b->lateral, b->plane);
     }
+
     vec3 rump = withers;
     posture_axis_set(&rump, b->forward, back);
 
@@ -158,13 +166,18 @@ bool skeleton_fit_quadruped(posture *b, rig_report *report, skeleton *s)
     int neck = skeleton_add(s, "neck", chest, vec3_lerp(withers, skull, 0.28f));
     int skull_joint = skeleton_add(s, "head", neck, skull);
     if (parts.tail >= 0) skeleton_add_tail(&all[parts.tail], hips, s);
+
     for (int k = 0; k < 2; k++) {
         char side = (k == 0) == first_left ? 'l' : 'r';
         vec3 places[4];
+
+        /* foreleg */
         leg_chain(b, k ? b->mirror[parts.front] : parts.front, FRONT, 3, spine_height, 0.7f, places);
         int j = skeleton_add_side(s, "upper_arm", side, chest, places[0]);
         j = skeleton_add_side(s, "forearm", side, j, places[1]);
         skeleton_add_side(s, "hand", side, j, places[2]);
+
+        /* hind leg; its knee points ahead */
         leg_chain(b, k ? b->mirror[parts.back] : parts.back, BACK, 4, spine_height, 0.83f, places);
 
         vec3 ahead = {0, 0, 0};
@@ -175,6 +188,7 @@ bool skeleton_fit_quadruped(posture *b, rig_report *report, skeleton *s)
         j = skeleton_add_side(s, "foot", side, j, places[2]);
         skeleton_add_side(s, "toe", side, j, places[3]);
     }
+
     ears_add(b, parts.head, skull, first_left, skull_joint, s);
     skeleton_mirror(b, s);
     rig_say(report, "a quadruped: four legs, a head and %s tail were found", parts.tail >= 0 ? "a" : "no");

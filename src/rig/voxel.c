@@ -49,6 +49,7 @@ static bool entry_before(heap_entry a, heap_entry b)
 
 static bool heap_push(heap *q, heap_entry entry)
 {
+    /* grow */
     if (q->count == q->capacity) {
         size_t capacity = q->capacity ? 2 * q->capacity : 4096;
         heap_entry *grown = memory_allocate(q->allocator, capacity, sizeof *grown);
@@ -58,6 +59,8 @@ static bool heap_push(heap *q, heap_entry entry)
         q->entries = grown;
         q->capacity = capacity;
     }
+
+    /* sift up */
     size_t i = q->count++;
     for (; i > 0 && entry_before(entry, q->entries[(i - 1) / 2]); i = (i - 1) / 2)
         q->entries[i] = q->entries[(i - 1) / 2];
@@ -136,15 +139,18 @@ static cutis_result voxels_build(voxels *v, const mesh *m, int resolution, const
         low = vec3_min(low, vec3_load(m->positions + 3 * i));
         high = vec3_max(high, vec3_load(m->positions + 3 * i));
     }
+
     vec3 extent = vec3_sub(high, low);
     float longest = MAX(extent.x, MAX(extent.y, extent.z));
     if (!(longest > 0)) return error_set(error, CUTIS_ERROR_DATA, "voxel weights: the mesh has no extent");
+
     v->h = longest / (float)resolution;
     v->n[0] = (int)ceilf(extent.x / v->h) + 2;
     v->n[1] = (int)ceilf(extent.y / v->h) + 2;
     v->n[2] = (int)ceilf(extent.z / v->h) + 2;
     v->origin = (vec3){low.x - v->h, low.y - v->h, low.z - v->h};
     v->count = (size_t)v->n[0] * (size_t)v->n[1] * (size_t)v->n[2];
+
     v->cells = ARENA_ARRAY(memory, uint8_t, v->count);
     v->solid = ARENA_ARRAY(memory, int, v->count);
     if (memory->failed) return error_memory(error, "voxel weights");
@@ -158,8 +164,10 @@ static cutis_result voxels_build(voxels *v, const mesh *m, int resolution, const
         for (int y = 0; y < v->n[1]; y++)
             for (int x = 0; x < v->n[0]; x++)
                 v->cells[cell_index(v, x, y, z)] = solid_sample(&inside, cell_centre(v, x, y, z)) < 0;
+
     surface_mark(m, v);
     for (size_t i = 0; i < v->count; i++) v->solid[i] = v->cells[i] ? v->solid_count++ : -1;
+
     v->cell_of = ARENA_ARRAY(memory, int, v->solid_count);
     v->distances = ARENA_ARRAY(memory, float, (size_t)v->solid_count *SLOTS);
     v->joints = ARENA_ARRAY(memory, int, (size_t)v->solid_count *SLOTS);
@@ -186,6 +194,7 @@ static bool bone_seed(const voxels *v, const rig_bone *bone, heap *q)
     /* steps of half a voxel; each voxel starts once */
     for (int i = 0; i <= steps; i++) {
         int cell[3];
+
         cell_at(v, vec3_lerp(bone->a, bone->b, (float)i / (float)steps), cell);
         int voxel = v->solid[cell_index(v, cell[0], cell[1], cell[2])];
         if (voxel < 0 || voxel == last) continue;
@@ -193,6 +202,7 @@ static bool bone_seed(const voxels *v, const rig_bone *bone, heap *q)
         seeded = true;
         if (!heap_push(q, (heap_entry){0, voxel, bone->joint})) return false;
     }
+
     if (seeded) return true;
 
     /* no voxel of the bone is solid: the one nearest to its middle, at that distance */
@@ -206,6 +216,7 @@ static bool bone_seed(const voxels *v, const rig_bone *bone, heap *q)
             last = i;
         }
     }
+
     return last < 0 || heap_push(q, (heap_entry){best, last, bone->joint});
 }
 
@@ -231,11 +242,13 @@ static bool spread(voxels *v, int slots, heap *q)
                     int nx = x + dx, ny = y + dy, nz = z + dz, away = (dx != 0) + (dy != 0) + (dz != 0);
                     if (away == 0 || nx < 0 || ny < 0 || nz < 0 || nx >= v->n[0] || ny >= v->n[1] || nz >= v->n[2])
                         continue;
+
                     int next = v->solid[cell_index(v, nx, ny, nz)];
                     if (next < 0 || v->filled[next] >= slots || has_joint(v, next, e.joint)) continue;
                     if (!heap_push(q, (heap_entry){e.distance + lengths[away] * v->h, next, e.joint})) return false;
                 }
     }
+
     return true;
 }
 
@@ -273,6 +286,7 @@ static bool point_values(const voxels *v, vec3 p, float size, double *values, in
         double d = MAX(values[j] / size, 1e-4);
         values[j] = 1 / (d * d * d * d);
     }
+
     return any;
 }
 
@@ -283,19 +297,24 @@ cutis_result voxel_weights(const rig_body *body, int resolution, const cutis_all
     arena memory = arena_create(allocator);
     voxels v = {0};
     heap queue = {.allocator = allocator};
+
     double *values = ARENA_ARRAY(&memory, double, body->joint_count);
     cutis_result result = voxels_build(&v, m, resolution, body->jobs, &memory, error);
     bool kept = values != NULL;
+
     if (result == CUTIS_OK) {
         for (int b = 0; b < body->bone_count && kept; b++) kept = bone_seed(&v, &body->bones[b], &queue);
         kept = kept && spread(&v, MIN(influences->limit + 2, SLOTS), &queue);
         if (!kept) result = error_memory(error, "voxel weights");
     }
+
+    /* weights of the points */
     for (int p = 0; p < m->point_count && result == CUTIS_OK; p++) {
         vec3 at = vec3_load(m->positions + 3 * p);
         point_served[p] = point_values(&v, at, body->size, values, body->joint_count) &&
                           rig_influences_set(influences, p, values, body->joint_count);
     }
+
     memory_release(allocator, queue.entries, queue.capacity, sizeof *queue.entries);
     arena_destroy(&memory);
     return result;
