@@ -84,7 +84,6 @@ static void reference_follow(springs_run *run, bool whole)
 
     /* in sizes from the centre */
     float scale = 1 / m->size;
-
     for (int p = 0; p < m->point_count; p++) {
         const float *touch = run->s.touch + 3 * m->character->point_vertices[p];
         bool touched = touch[0] != 0 || touch[1] != 0 || touch[2] != 0;
@@ -107,6 +106,7 @@ static void reference_follow(springs_run *run, bool whole)
             *old = next;
         }
     }
+
     springs_bulge_apply(run);
     springs_rest(run);
 }
@@ -115,11 +115,15 @@ static void reference_follow(springs_run *run, bool whole)
 static void gives_find(springs_run *run)
 {
     const springs_model *m = run->m;
+
+    /* skin: the springs around it, and its anchor, which stiffens as it is stretched */
     for (int p = 0; p < m->point_count; p++) {
         vec3 u = vec3_sub(vec3_load(run->w.target + NODE * p), vec3_load(run->s.x + NODE * p));
         float k = m->anchor[p] * (1 + 3 * vec3_length2(u) * m->depth[p]);
         run->w.give[p] = m->frozen[p] ? 0 : 1 / (m->diagonal[p] + k);
     }
+
+    /* rigid props move as bodies; soft nodes have inertia */
     for (int p = m->point_count + m->soft_points; p < m->contact_count; p++) run->w.give[p] = 0;
     for (int i = 0; i < m->soft.node_count; i++) {
         int node = m->soft.nodes[i];
@@ -146,12 +150,14 @@ static int nodes_repair(springs_run *run)
         memcpy(x, run->s.reference + NODE * p, NODE * sizeof(float));
         repairs++;
     }
+
     for (int i = 0; i < m->soft.node_count; i++) {
         float *x = run->s.x + NODE * m->soft.nodes[i];
         if (fabsf(x[0]) < 1e7f && fabsf(x[1]) < 1e7f && fabsf(x[2]) < 1e7f) continue;
         memcpy(x, run->w.before + NODE * i, NODE * sizeof(float));
         repairs++;
     }
+
     return repairs;
 }
 
@@ -206,6 +212,7 @@ static void substep(springs_run *run, cutis_step_stats *stats)
         gives_find(run);
         springs_contacts_find(run);
     }
+
     kit_lap(&clock, stats, PART_CONTACT);
 
     /* equilibrium of springs and contacts */
@@ -218,12 +225,14 @@ static void substep(springs_run *run, cutis_step_stats *stats)
     if (!*recovering) springs_yield_return(run);
     bool failed = contacts && !*recovering && springs_contacts_adjust(run);
     springs_contacts_keep(run);
+
     stats->contacts = run->s.header[HEADER_MEMORIES];
     stats->repairs += nodes_repair(run);
     springs_soft_guard(run, true);
     springs_soft_finish(run, run->w.before);
     if (m->self_contact && !*recovering) springs_yield_update(run);
     recovery_update(run, contacts);
+
     springs_bulge_find(run);
     if (failed && !*recovering) stats->unconverged++;
     springs_penetration_measure(run);
@@ -265,6 +274,7 @@ static void springs_reset(const void *data, void *state, void *scratch, const so
     kit_walk walk = kit_walk_start(m->character, run.w.walk, RESET_SUBSTEPS, &walked);
     springs_props_reset(&run, input->joints);
     bool moves = walk.step_count > 0;
+
     reference_follow(&run, true);
 
     /* free props stand still on the way */
@@ -273,6 +283,7 @@ static void springs_reset(const void *data, void *state, void *scratch, const so
         cutis_step_stats stats = {0};
         substep(&run, &stats);
     }
+
     run.held = false;
 
     /* as if it had always been there: no force is left over from the walk */

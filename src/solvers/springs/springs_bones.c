@@ -34,7 +34,6 @@ static vec3 tip_find(const solver_build *build, int joint, vec3 from)
 
     /* the mean of its points, by squared weights */
     double sum[3] = {0}, total = 0;
-
     for (int p = 0; p < build->mesh->point_count; p++) {
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
             if (weights->joints[i] != joint) continue;
@@ -67,6 +66,7 @@ cutis_result springs_bones_build(const solver_build *build, springs_bones *bones
     const cutis_character *c = build->character;
     const point_weights *weights = build->weights;
     int n = c->joint_count, influence_count = weights->first[build->mesh->point_count];
+
     *bones = (springs_bones){.joint_count = n, .size = c->size};
     bones->bones = ARENA_ARRAY(memory, springs_bone, 2 * n + 1);
     bones->first = ARENA_ARRAY(memory, int, n + 1);
@@ -101,16 +101,19 @@ cutis_result springs_bones_build(const solver_build *build, springs_bones *bones
                 (springs_bone){.joint = j, .child = -1, .a = places[j], .b = tip_find(build, j, places[j])};
         }
     }
+
     bones->first[n] = bones->count;
 
     /* The nearest bone for each influence, and the mean distance of a bone's points. */
     float *sums = ARENA_ARRAY(memory, float, bones->count + 1), *totals = ARENA_ARRAY(memory, float, bones->count + 1);
     if (memory->failed) return error_memory(error, "the bones of a reference shape");
+
     for (int p = 0; p < build->mesh->point_count; p++) {
         vec3 x = vec3_load(build->mesh->positions + 3 * p);
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
             int j = weights->joints[i], best = -1;
             float best2 = INFINITY;
+
             for (int b = bones->first[j]; b < bones->first[j + 1]; b++) {
                 const springs_bone *bone = &bones->bones[b];
                 vec3 q = vec3_lerp(bone->a, bone->b, springs_bone_nearest(bone, x));
@@ -120,8 +123,11 @@ cutis_result springs_bones_build(const solver_build *build, springs_bones *bones
                     best = b;
                 }
             }
+
             bones->point_bones[i] = best;
             if (best < 0) continue;
+
+            /* for the mean distance */
             float w = weights->weights[i];
             sums[best] += w * sqrtf(best2);
             totals[best] += w;
@@ -133,6 +139,7 @@ cutis_result springs_bones_build(const solver_build *build, springs_bones *bones
         springs_bone *bone = &bones->bones[b];
         bone->radius = MAX(totals[b] > 0 ? sums[b] / totals[b] : 0, 1e-4f * c->size);
     }
+
     return CUTIS_OK;
 }
 
@@ -202,9 +209,11 @@ void springs_bone_sections(const solver_build *build, const springs_bones *bones
     for (int p = 0; p < build->mesh->point_count; p++) {
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
             if (bones->point_bones[i] != index) continue;
+
             vec3 x = vec3_load(build->mesh->positions + 3 * p), off = vec3_sub(x, bone->a);
             float t = springs_bone_nearest(bone, x) * length;
             double xu = vec3_dot(off, u), xv = vec3_dot(off, v);
+
             for (int k = 0; k < count; k++) {
                 double w = areas[p] * weights->weights[i] * falloff(fabsf(t - places[k]) / width);
                 moments *s = &sums[k];
@@ -271,6 +280,7 @@ cutis_result springs_hinges_build(const springs_bones *bones, springs_hinges *hi
                      springs_ramp((h->cosine - 0.7f) / 0.2f);
         if (h->slender > 0 && vec3_length2(h->before) > 0 && vec3_length2(h->after) > 0) hinges->count++;
     }
+
     return CUTIS_OK;
 }
 
@@ -292,15 +302,20 @@ bool springs_side_find(const springs_bones *bones, const springs_hinges *hinges,
                        const float *weights, int count, springs_side *side)
 {
     const springs_hinge *h = &hinges->hinges[index];
+
+    /* what the bones before and after the joint hold of the point */
     float parent = 0, child = 0;
     for (int k = 0; k < count; k++) {
         if (joints[k] == h->parent) parent += weights[k];
         if (joints[k] == h->child) child += weights[k];
     }
+
     if (parent > 0) parent *= bone_share(bones, h->bone, x);
     if (!(parent + child > 0)) return false;
     *side = (springs_side){.hinge = index, .gate = springs_ramp(2 * (parent + child))};
     side->side = CLAMP(5 * (child - parent) / (child + parent), -1.0f, 1.0f);
+
+    /* how far beyond the fold's plane it is at rest already */
     vec3 across = vec3_normalize(vec3_add(h->before, h->after));
     float s = vec3_dot(vec3_sub(x, h->place), across);
     side->rest = MIN(side->side < 0 ? -s : s, 0.0f);
@@ -313,10 +328,14 @@ void springs_hinges_pose(const springs_hinges *hinges, const float *skin, spring
         const springs_hinge *from = &hinges->hinges[h];
         springs_fold *to = &folds[h];
         const float *parent = skin + 12 * from->parent, *child = skin + 12 * from->child;
+
+        /* bones before and after, as they are now */
         vec3 before = vec3_normalize(mat34_vector(parent, from->before));
         vec3 after = vec3_normalize(mat34_vector(child, from->after));
+
         to->strength = from->slender * springs_ramp((from->cosine - vec3_dot(before, after) - 0.1f) / 0.65f);
         to->place = vec3_lerp(mat34_point(parent, from->place), mat34_point(child, from->place), 0.5f);
+
         to->across = vec3_normalize(vec3_add(before, after));
         to->inwards = vec3_normalize(vec3_sub(after, before));
         to->slope = vec3_dot(after, to->inwards) / MAX(vec3_dot(after, to->across), 0.15f);
@@ -349,5 +368,6 @@ float springs_fold_apply(const springs_hinges *hinges, const springs_fold *folds
         float beyond = 0.5f * (sqrtf(s * s + soft * soft) - s);
         vec3_store(x, vec3_madd(vec3_load(x), f->across, sign * share * beyond));
     }
+
     return most;
 }

@@ -132,6 +132,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
         b->bones[j].radius = (float)share * nearest;
         b->bones[j].skin = count > 0 ? nearest : 0;
     }
+
     return CUTIS_OK;
 }
 
@@ -150,6 +151,7 @@ static float fingertip_find(const builder *b, int joint_count, arena *scratch)
         for (; at > 0 && radii[at - 1] > radius; at--) radii[at] = radii[at - 1];
         radii[at] = radius;
     }
+
     return count > 0 ? 2 * radii[count / 4] : 0;
 }
 
@@ -327,9 +329,13 @@ static void edge_bound(springs_model *m, const edge_rest *r, size_t i)
 static cutis_result incident_build(springs_model *m, arena *memory, cutis_error *error)
 {
     const springs_edges *edges = &m->edges;
+
+    /* starts of the lists */
     for (int p = 0; p < m->point_count; p++) m->incident_first[p + 1] += m->incident_first[p];
     m->incident = ARENA_ARRAY(memory, int, m->incident_first[m->point_count] + 1);
     if (memory->failed) return error_memory(error, "the springs of the skin");
+
+    /* fill them, which shifts the starts by one */
     for (int e = 0; e < edges->count; e++)
         for (int k = 0; k < 4; k++) {
             if (k >= 2 && !(edges->bend[e] > 0)) continue;
@@ -337,6 +343,7 @@ static cutis_result incident_build(springs_model *m, arena *memory, cutis_error 
             int p = edges->nodes[(block * 4 + (size_t)k) * LANES + lane] / NODE;
             m->incident[m->incident_first[p]++] = EDGE * e + 4 * k;
         }
+
     for (int p = m->point_count; p > 0; p--) m->incident_first[p] = m->incident_first[p - 1];
     m->incident_first[0] = 0;
     return CUTIS_OK;
@@ -372,6 +379,7 @@ static cutis_result edges_build(builder *b, cutis_error *error)
             edges->nodes[(block * 4 + k) * LANES + lane] = NODE * r.nodes[k];
             edges->slots[(block * 4 + k) * LANES + lane] = (int)(EDGE * i + 4 * k);
         }
+
         for (int k = 0; k < 2; k++) edges->low[k][i] = 1 / MAX(0.7f * r.heights[k], 1e-12f);
         if ((int)i >= edges->count) continue;
         edge_strengthen(b, &r, i);
@@ -380,6 +388,7 @@ static cutis_result edges_build(builder *b, cutis_error *error)
         /* count what meets at each node */
         for (int k = 0; k < 4; k++) m->incident_first[r.nodes[k] + 1] += k < 2 || edges->bend[i] > 0;
     }
+
     return incident_build(m, memory, error);
 }
 
@@ -408,6 +417,7 @@ static float spectral_find(const springs_model *m, double h, arena *scratch)
         while (at > 0 && (sum += classes[at]) * 10 < count) at--;
         if (count > 0) worst = MAX(worst, (float)det_exp(0.6931471805599453 * (at + 1) / 20));
     }
+
     return CLAMP(1 - 1 / worst, 0.0f, 0.9999f);
 }
 
@@ -432,6 +442,7 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
                              .damping = (float)values[SPRINGS_PROP_DAMPING],
                              .friction_default = (float)values[SPRINGS_FRICTION]};
     if (!(model->size > 0)) model->size = 1;
+
     model->metres = (float)((double)model->size * values[SPRINGS_UNIT]);
     model->gravity = (float)values[SPRINGS_GRAVITY] / model->metres;
     for (int k = 0; k < 3; k++) model->centre[k] = 0.5f * (character->bounds_min[k] + character->bounds_max[k]);
@@ -449,6 +460,7 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
         model->fingertip = fingertip_find(&b, character->joint_count, &scratch);
         result = springs_props_build(build, model, error);
     }
+
     if (result != CUTIS_OK) {
         arena_destroy(&scratch);
         return result;
@@ -474,11 +486,13 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
         for (int v = 0; v < character->vertex_count; v++) counts[character->vertex_points[v]]++;
         for (int v = 0; v < character->vertex_count; v++)
             model->vertex_share[v] = 1 / (float)counts[character->vertex_points[v]];
+
         for (int p = 0; p < n; p++) model->friction[p] = (float)kit_point_value(build, p, SPRINGS_FRICTION);
         mesh_point_areas(build->mesh, b.rest, b.areas);
         depths_find(&b);
         strongest_find(&b);
         anchors_build(&b);
+
         if (build->mesh->edge_count > 0)
             result = edges_build(&b, error);
         else {

@@ -64,6 +64,7 @@ static void volume_spread(const springs_run *run, int p, const float *inwards, f
     const springs_model *m = run->m;
     const mesh *skin = m->skin;
     const float *rest = m->mesh.positions;
+
     int *queue = run->w.queue, count = 1;
     uint8_t *marks = run->w.marks;
 
@@ -76,6 +77,7 @@ static void volume_spread(const springs_run *run, int p, const float *inwards, f
         int from = queue[i];
         for (int k = skin->point_neighbour_first[from]; k < skin->point_neighbour_first[from + 1]; k++) {
             int q = skin->point_neighbours[k];
+
             float distance = vec3_distance(vec3_load(rest + 3 * q), at);
             if (marks[q] || distance >= reach) continue;
             marks[q] = 1;
@@ -120,6 +122,7 @@ void springs_bulge_find(springs_run *run)
     for (int p = 0; any && p < m->point_count; p++)
         if (inwards[p] > NOTHING && m->bulge[p] > 0) volume_spread(run, p, inwards, fresh);
 
+    /* evened out, limited, and smoothed over time */
     for (int p = 0; p < m->point_count; p++) {
         float next = STAYS * run->s.bulge[p] +
                      (1 - STAYS) * MIN(even_out(m, fresh, inwards, p), FARTHEST * MIN(m->flesh[p], MOST_FLESH));

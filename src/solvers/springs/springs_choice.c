@@ -132,10 +132,13 @@ static bool pose_next(const cutis_character *c, int index, const float *rest, fl
         pose_make(c, index - clips, rest, joints);
         return true;
     }
+
+    /* poses spread over the clips, in the middle of each where there are many */
     int clip = (int)((long)index * c->clip_count / clips);
     double share = ((double)index + 0.5) * c->clip_count / clips;
     share -= (int)share;
     if (c->clip_count > clips) share = 0.5;
+
     const cutis_clip *from = c->clips + clip;
     cutis_pose_sample(c, clip, from->start + share * (from->end - from->start), joints);
     return true;
@@ -172,6 +175,7 @@ static void scores_add(const solver_build *build, float *const *shapes, joint_sc
         int ends[2] = {m->edges[2 * e], m->edges[2 * e + 1]};
         float rest = vec3_distance(vec3_load(m->positions + 3 * ends[0]), vec3_load(m->positions + 3 * ends[1]));
         if (!(rest > 0)) continue;
+
         float strain[SPRINGS_SHAPE_COUNT] = {0}, length[SPRINGS_SHAPE_COUNT] = {0};
         bool any = false;
         for (int s = 0; s < SPRINGS_SHAPE_COUNT; s++) {
@@ -187,6 +191,7 @@ static void scores_add(const solver_build *build, float *const *shapes, joint_sc
             for (int i = weights->first[ends[k]]; i < weights->first[ends[k] + 1]; i++) {
                 joint_score *score = scores + weights->joints[i];
                 double w = (double)weights->weights[i] * (double)rest;
+
                 score->weight += w;
                 for (int s = 0; s < SPRINGS_SHAPE_COUNT; s++) {
                     score->strain[s] += w * (double)(strain[s] * strain[s]);
@@ -247,6 +252,7 @@ cutis_result springs_shapes_choose(const solver_build *build, const skinning *sk
         for (int s = SPRINGS_SHAPE_METABALLS; s < SPRINGS_SHAPE_COUNT; s++)
             if (shapes[s]) memcpy(shapes[s], shapes[SPRINGS_SHAPE_LBS], (floats - 1) * sizeof(float));
         springs_metaballs_evaluate(metaballs, &pose, scratch, build->jobs, shapes[SPRINGS_SHAPE_METABALLS]);
+
         if (dffd) springs_dffd_evaluate(dffd, &pose, scratch, build->jobs, shapes[SPRINGS_SHAPE_DFFD]);
         scores_add(build, shapes, scores);
     }
@@ -257,5 +263,6 @@ cutis_result springs_shapes_choose(const solver_build *build, const skinning *sk
         if (dffd && hands[j] >= 0 && hand_suits(scores, hands, c->joint_count, hands[j]))
             chosen[j] = SPRINGS_SHAPE_DFFD;
     }
+
     return CUTIS_OK;
 }

@@ -215,6 +215,7 @@ static float pair_friction(const springs_model *m, const contact_pair *pair, int
     float skin = 0, total = 0, own = -1;
     for (int i = 0; i < 4; i++) {
         int prop = m->owner[pair->v[i]];
+
         float w = fabsf(pair->weights[i]);
         if (prop < 0) {
             skin += w * m->friction[pair->v[i]];
@@ -222,6 +223,7 @@ static float pair_friction(const springs_model *m, const contact_pair *pair, int
         } else
             own = MAX(own, m->props[prop].friction);
     }
+
     (void)first;
     if (own >= 0) return own;
     return total > 0 ? skin / total : m->friction_default;
@@ -232,11 +234,14 @@ static vec3 feature_normal(const springs_run *run, const int *v, int count)
 {
     const mesh *m = &run->m->mesh;
     vec3 sum = {0, 0, 0};
+
+    /* triangles that hold all points of the feature */
     for (int i = m->point_triangle_first[v[0]]; i < m->point_triangle_first[v[0] + 1]; i++) {
         const int *t = m->triangles + 3 * m->point_triangles[i];
         bool holds = true;
         for (int k = 1; k < count; k++) holds = holds && (t[0] == v[k] || t[1] == v[k] || t[2] == v[k]);
         if (!holds) continue;
+
         vec3 p = vec3_load(run->w.start + 3 * t[0]), q = vec3_load(run->w.start + 3 * t[1]);
         vec3 r = vec3_load(run->w.start + 3 * t[2]);
         sum = vec3_add(sum, vec3_normalize(vec3_cross(vec3_sub(q, p), vec3_sub(r, p))));
@@ -277,6 +282,7 @@ static void pair_add(springs_run *run, const contact_pair *pair)
         c.start = vec3_madd(c.start, vec3_load(run->w.start + 3 * pair->v[i]), pair->weights[i]);
         c.key[i] = pair->v[i];
     }
+
     if (first == 2) c.key[0] = -2 - c.key[0]; /* edges are not mixed up with points */
 
     /* friction, and the list */
@@ -294,6 +300,7 @@ static void bone_limit(springs_run *run, springs_contact *c, int point)
     const springs_model *m = run->m;
     int collider = -2 - c->prop[1];
     if (point >= m->point_count || collider < 0 || collider >= m->colliders.count) return;
+
     const float *place = run->s.reference + NODE * point;
     float allowed = m->thickness + m->flesh[point];
     if (c->gap - vec3_dot(c->normal, vec3_load(place)) <= allowed) return;
@@ -307,8 +314,11 @@ static void bone_limit(springs_run *run, springs_contact *c, int point)
     if (contact_props_search(&one, joints, joints, (double)run->h, 1, place, place, m->thickness, m->thickness, &plane,
                              1) < 1)
         return;
+
+    /* how much deeper than its flesh allows */
     float depth = plane.offset - vec3_dot(plane.normal, vec3_load(place)) - allowed;
     if (!(depth > 0) || vec3_dot(plane.normal, c->normal) < SAME_FACE) return;
+
     c->bone = depth;
     c->gap -= depth;
     run->w.rests[point] = 1;
@@ -341,6 +351,7 @@ static void colliders_add(springs_run *run)
         int count = contact_props_search(&one, run->input->joints_old, run->input->joints, (double)run->h,
                                          m->contact_count, run->w.start, run->w.end, options.margin, m->thickness,
                                          run->w.planes, run->w.plane_capacity);
+
         for (int k = 0; k < count; k++) {
             const contact_plane *plane = run->w.planes + k;
             plane_add(run, plane->point, plane->normal, plane->offset, vec3_scale(plane->velocity, run->h),
@@ -389,6 +400,7 @@ void springs_contacts_find(springs_run *run)
     const springs_model *m = run->m;
     contact_search_options options = search_options(run);
     run->contact_count = 0;
+
     table_fill(run);
     end_gather(run);
     end_raise(run);
@@ -398,8 +410,11 @@ void springs_contacts_find(springs_run *run)
         bool fixed = m->owner[p] >= 0 && m->props[m->owner[p]].fixed;
         run->w.rests[p] = fixed ? 1 : run->s.released[p];
     }
+
     colliders_add(run);
     stands_add(run);
+
+    /* pairs of surfaces */
     if (m->self_contact || m->prop_count > 0) {
         int count = contact_search(&m->surface, &run->w.contact, run->w.start, run->w.end, &options, run->input->jobs);
         for (int i = 0; i < count; i++) pair_add(run, run->w.contact.pairs + i);
@@ -527,6 +542,7 @@ float springs_contacts_correct(springs_run *run, float *x)
         }
         largest = MAX(largest, moved);
     }
+
     if (run->m->bodies) bodies_measure(run);
     return largest;
 }
@@ -599,6 +615,7 @@ static void bones_report(springs_run *run, const springs_contact *c)
     for (int side = 0; side < 2; side++) {
         springs_report *report = side_report(run, c, side);
         if (!report) continue;
+
         float depth = MAX(bone_excess(run, c) - m->thickness, c->bone);
         if (!(depth > report->bone_depth)) continue;
 
@@ -607,6 +624,7 @@ static void bones_report(springs_run *run, const springs_contact *c)
         for (int i = 0; i < c->count; i++)
             if (c->v[i] < m->point_count && (best < 0 || fabsf(c->w[i]) > fabsf(c->w[best]))) best = i;
         if (best < 0) continue;
+
         report->bone_depth = depth;
         report->bone = m->bone[c->v[best]];
     }

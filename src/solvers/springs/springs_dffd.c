@@ -112,9 +112,11 @@ static void bone_extent(const dffd_builder *b, int index, float *low, float *hig
 {
     const springs_bone *bone = &b->bones->bones[index];
     const point_weights *weights = b->build->weights;
+
     vec3 along = vec3_normalize(vec3_sub(bone->b, bone->a));
     *low = 0;
     *high = vec3_distance(bone->a, bone->b);
+
     for (int p = 0; p < b->build->mesh->point_count; p++) {
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
             if (b->bones->point_bones[i] != index || weights->weights[i] < 0.5f) continue;
@@ -174,18 +176,20 @@ static void bone_controls(dffd_builder *b, int index)
         /* Out of the way of those beside the ends. */
         for (int k = 0; k < rings; k++) places[k] = 2 * beside + (length - 4 * beside) * (float)k / (float)(rings - 1);
     }
+
     places[rings] = length;
     places[rings + 1] = 0;
     places[rings + 2] = length - beside;
     places[rings + 3] = beside;
+
     springs_bone_sections(b->build, b->bones, index, b->areas, places, rings + 4,
                           MAX(0.7f * length / (float)rings, 0.7f * bone->radius), sections);
+
     const springs_section *end = &sections[rings], *start = &sections[rings + 1];
     const control own = {.joints = {bone->joint, -1}, .hinge = -1};
     for (int k = 0; k < rings; k++) ring_add(b, &sections[k], factor, own);
 
     /* A bend: quarter, half and three quarters of the turn. */
-
     if (bone->child >= 0 && bone_is_limb(bone)) {
         control like = {.joints = {bone->joint, bone->child}, .turn = 0.5f, .hinge = after};
         ring_add(b, end, factor, like);
@@ -193,6 +197,7 @@ static void bone_controls(dffd_builder *b, int index)
         like.hinge = -1;
         if (after >= 0) ring_add(b, &sections[rings + 2], factor, like);
     }
+
     if (before >= 0) {
         control like = {.joints = {bone->joint, above}, .turn = 0.15f, .hinge = -1};
         ring_add(b, &sections[rings + 3], factor, like);
@@ -269,6 +274,7 @@ static cutis_result diagram_build(dffd_builder *b, int joint, int near_count, di
     for (int p = 0; p < b->build->mesh->point_count; p++)
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++)
             if (weights->joints[i] == joint) box_grow(d->low, d->high, b->build->mesh->positions + 3 * p);
+
     float widest = 0;
     for (int a = 0; a < 3; a++) widest = MAX(widest, d->high[a] - d->low[a]);
     for (int a = 0; a < 3; a++) {
@@ -284,6 +290,7 @@ static cutis_result diagram_build(dffd_builder *b, int joint, int near_count, di
         d->controls[d->count++] = b->count;
         b->controls[b->count++] = (control){.rest = x, .joints = {joint, -1}, .hinge = -1, .far = true};
     }
+
     return CUTIS_OK;
 }
 
@@ -341,7 +348,6 @@ static void coordinates_block(void *context, int begin, int end)
             }
 
             /* Only when the diagram is too intricate: the coordinates in the enclosing box. */
-
             for (int c = 0; c < 8; c++) {
                 double share = w;
                 for (int a = 0; a < 3; a++) {
@@ -372,6 +378,7 @@ static void shares_correct(const dffd_builder *b, vec3 x, const int *entries, do
             m[row][4] -= shares[i] * d[row];
         }
     }
+
     m[0][4] += 1;
 
     /* Elimination; the matrix is symmetric and positive when the control points do not lie in a plane. */
@@ -383,6 +390,7 @@ static void shares_correct(const dffd_builder *b, vec3 x, const int *entries, do
         }
     }
 
+    /* the corrected shares */
     for (int i = 0; i < count; i++) {
         vec3 c = b->controls[entries[i]].rest;
         double factor = 1 + m[0][4] / m[0][0];
@@ -411,6 +419,7 @@ static cutis_result coordinates_build(dffd_builder *b, const diagram *diagrams, 
     for (int i = 0; job.works && i < blocks; i++) job.works[i] = sibson_work_create(site_limit, b->temporary);
     d->entry_first = ARENA_ARRAY(memory, int, d->point_count + 1);
     if (b->temporary->failed || !d->entry_first) return error_memory(error, "control points");
+
     parallel_for(b->build->jobs, d->point_count, BUILD_GRAIN, coordinates_block, &job);
 
     /* as many as there are, corrected */
@@ -422,12 +431,14 @@ static cutis_result coordinates_build(dffd_builder *b, const diagram *diagrams, 
     for (int i = 0; i < d->point_count; i++) {
         double *from = job.weighted + (size_t)i * ENTRY_LIMIT;
         const int *entries = job.entries + (size_t)i * ENTRY_LIMIT;
+
         shares_correct(b, vec3_load(d->rest + 3 * i), entries, from, job.counts[i]);
         for (int k = 0; k < job.counts[i]; k++) {
             d->entries[d->entry_first[i] + k] = entries[k];
             d->shares[d->entry_first[i] + k] = (float)from[k];
         }
     }
+
     return CUTIS_OK;
 }
 
@@ -464,6 +475,7 @@ static cutis_result controls_finish(dffd_builder *b, cutis_error *error)
             weights[at++] = c->turn;
         }
     }
+
     first[n] = at;
 
     /* the folds that it may be in: counted, then listed */
@@ -484,10 +496,12 @@ static cutis_result controls_finish(dffd_builder *b, cutis_error *error)
                 total++;
             }
         }
+
         d->side_first[n] = total;
         if (pass == 0) d->sides = ARENA_ARRAY(memory, springs_side, total + 1);
         if (!d->sides) return error_memory(error, "control points");
     }
+
     return skinning_build(&d->skin, n, d->controls, first, joints, weights, b->bones->joint_count, memory, error);
 }
 
@@ -496,6 +510,7 @@ static cutis_result sides_build(dffd_builder *b, cutis_error *error)
 {
     springs_dffd *d = b->dffd;
     const point_weights *weights = b->build->weights;
+
     d->point_side_first = ARENA_ARRAY(b->build->memory, int, d->point_count + 1);
     if (!d->point_side_first) return error_memory(error, "control points");
 
@@ -515,10 +530,12 @@ static cutis_result sides_build(dffd_builder *b, cutis_error *error)
                 total++;
             }
         }
+
         d->point_side_first[d->point_count] = total;
         if (pass == 0) d->point_sides = ARENA_ARRAY(b->build->memory, springs_side, (size_t)total + 1);
         if (!d->point_sides) return error_memory(error, "control points");
     }
+
     return CUTIS_OK;
 }
 
@@ -541,6 +558,7 @@ static cutis_result dffd_make(dffd_builder *b, const uint8_t *marks, cutis_error
     /* the points that it serves */
     for (int p = 0; p < m->point_count; p++)
         if (marks[p]) d->points[d->point_count++] = p;
+
     d->rest = ARENA_ARRAY(b->build->memory, float, 3 * (size_t)d->point_count + 1);
     if (!d->rest) return error_memory(error, "control points");
     for (int i = 0; i < d->point_count; i++) vec3_store(d->rest + 3 * i, vec3_load(m->positions + 3 * d->points[i]));
@@ -595,6 +613,7 @@ static void controls_move(const springs_dffd *d, const springs_fold *folds, floa
 {
     for (int i = 0; i < d->count; i++) {
         float *x = controls + 3 * i;
+
         if (d->hinge_of[i] >= 0) {
             /* The ring of a bent joint draws in on the inside, as far as the middle of the chord: cos(angle / 2). */
             const springs_fold *f = &folds[d->hinge_of[i]];
@@ -604,6 +623,8 @@ static void controls_move(const springs_dffd *d, const springs_fold *folds, floa
             float factor = 1 + inside * (1 / sqrtf(1 + f->slope * f->slope) - 1);
             vec3_store(x, vec3_madd(f->place, off, factor));
         }
+
+        /* out of the folds; then less the rest position */
         springs_fold_apply(&d->hinges, folds, d->sides + d->side_first[i], d->side_first[i + 1] - d->side_first[i], x);
         for (int a = 0; a < 3; a++) x[a] -= d->controls[3 * i + a];
     }

@@ -91,12 +91,15 @@ static inline edge_lanes edge_geometry(const float *x, const int *nodes)
     g.nd = vv_cross(g.d, e);
     g.la = v_sqrt(v_max(vv_dot(g.na, g.na), tiny));
     g.ld = v_sqrt(v_max(vv_dot(g.nd, g.nd), tiny));
+
     vfloat over_la = one / g.la, over_ld = one / g.ld;
     g.na = vv_scale(g.na, over_la);
     g.nd = vv_scale(g.nd, over_ld);
+
     vvec difference = vv_sub(g.na, g.nd);
     g.fold = v_sqrt(vv_dot(difference, difference));
     g.fold = v_select(v_less(vv_dot(vv_cross(g.nd, g.na), e), v_set(0)), -g.fold, g.fold);
+
     g.over_ha = g.length * over_la;
     g.over_hd = g.length * over_ld;
     return g;
@@ -236,6 +239,7 @@ static void skin_net(void *context, int begin, int end)
         f4 sum = f4_load(run->w.push + NODE * p);
         for (int i = m->incident_first[p]; i < m->incident_first[p + 1]; i++)
             sum = f4_add(sum, f4_load(run->w.edge_forces + m->incident[i]));
+
         float total[4];
         f4_store(total, sum);
 
@@ -248,6 +252,7 @@ static void skin_net(void *context, int begin, int end)
         float net2 = strict * strict * vec3_length2(f) / (k * MAX(k, (m->diagonal[p] + k) / STIFFEST));
         worst = MAX(worst, net2);
     }
+
     run->w.partial[begin / NODE_GRAIN] = (double)worst;
 }
 
@@ -269,6 +274,8 @@ static void soft_net(void *context, int begin, int end)
             vec3 pull = vec3_load(run->w.spring_forces + 4 * (size_t)(soft->springs[j] >> 1));
             f = vec3_madd(f, pull, soft->springs[j] & 1 ? -1.0f : 1.0f);
         }
+
+        /* springs are in the diagonal; crushed cells add to it */
         float row = m->diagonal[node] + k;
         for (int j = soft->corner_first[i]; j < soft->corner_first[i + 1]; j++) {
             const float *corner = run->w.cell_forces + 4 * (size_t)soft->corners[j];
@@ -281,6 +288,7 @@ static void soft_net(void *context, int begin, int end)
         run->w.give[node] = run->held ? 0 : 1 / row;
         worst = MAX(worst, SOFT_STRICTER * SOFT_STRICTER * vec3_length2(f) / (k * row));
     }
+
     run->w.partial[NODE_BLOCKS(m->point_count) + begin / NODE_GRAIN] = (double)worst;
 }
 

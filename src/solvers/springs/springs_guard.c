@@ -53,6 +53,7 @@ static float volume_share(const float *const p[4], float rest)
 static bool tetra_open(const guard *g, int t)
 {
     const int *nodes = g->soft->tetras + 4 * (size_t)t;
+
     float *p[4], rest = g->soft->volumes[t];
     for (int k = 0; k < 4; k++) p[k] = node_at(g, nodes[k]);
     float share = volume_share((const float *const *)p, rest);
@@ -104,6 +105,7 @@ static void shape_carry(const guard *g, const float *now, const float *before, f
         to = vec3_madd(to, vec3_load(now + NODE * i), mass[i]);
         total += mass[i];
     }
+
     from = vec3_scale(from, 1 / total);
     to = vec3_scale(to, 1 / total);
 
@@ -113,9 +115,11 @@ static void shape_carry(const guard *g, const float *now, const float *before, f
         vec3 x = vec3_sub(vec3_load(now + NODE * i), to), r = vec3_sub(vec3_load(before + NODE * i), from);
         for (int k = 0; k < 9; k++) sum.m[k] += mass[i] / total * (&x.x)[k / 3] * (&r.x)[k % 3];
     }
+
     quat turn = polar_rotation(sum, quat_identity(), 20);
     bool finite = vec3_length2(to) < 1e12f && turn.w * turn.w <= 1.001f;
 
+    /* carried there, unless the numbers are not finite */
     for (int i = 0; i < g->count; i++) {
         vec3 r = vec3_load(before + NODE * i);
         if (finite) r = vec3_add(to, quat_rotate(turn, vec3_sub(r, from)));
@@ -129,6 +133,7 @@ static void shape_restore(const guard *g)
     springs_run *run = g->run;
     size_t first = (size_t)NODE * (size_t)g->first;
     float *now = run->w.guarded + first, *carried = run->w.carried + first;
+
     for (int i = 0; i < g->count; i++) memcpy(now + NODE * i, node_at(g, g->first + i), NODE * sizeof(float));
     if (shape_sound(g, now)) return;
     shape_carry(g, now, run->w.before + first, carried);
@@ -144,6 +149,7 @@ static void shape_restore(const guard *g)
         }
         if (whole || shape_sound(g, now)) break;
     }
+
     for (int i = 0; i < g->count; i++) memcpy(node_at(g, g->first + i), now + NODE * i, 3 * sizeof(float));
 }
 

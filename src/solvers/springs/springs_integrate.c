@@ -61,8 +61,10 @@ static void rk_combine(void *context, int begin, int end)
             job->out[at] = (float)((double)job->x[at] + (double)job->t * step);
             error2 += error * error;
         }
+
         worst = MAX(worst, error2);
     }
+
     w->partial[begin / NODE_GRAIN] = worst * (double)job->t * (double)job->t;
 }
 
@@ -88,6 +90,7 @@ double springs_rk_step(springs_run *run, float *x, float t)
             parallel_for(run->input->jobs, m->node_count, NODE_GRAIN, rk_combine, &job);
             run->at = run->w.next;
         }
+
         double before = run->residual;
         springs_net(run);
         if (s > 0) run->residual = before; /* that of the first stage counts */
@@ -97,6 +100,7 @@ double springs_rk_step(springs_run *run, float *x, float t)
     /* the fourth-order step, and its difference from the fifth */
     job.stage = 6;
     parallel_for(run->input->jobs, m->node_count, NODE_GRAIN, rk_combine, &job);
+
     double worst = 0;
     for (int i = 0; i * NODE_GRAIN < m->node_count; i++) worst = MAX(worst, run->w.partial[i]);
     return sqrt(worst);
@@ -136,6 +140,7 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
     const cutis_jobs *jobs = run->input->jobs;
     size_t bytes = (size_t)m->node_count * NODE * sizeof(float);
 
+    /* begin with plain steps */
     memcpy(run->w.last, run->s.x, bytes);
     double best = 1e30;
     int since = 0;
@@ -151,6 +156,7 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
         if (run->contact_count > 0) moved = springs_contacts_correct(run, run->w.next);
         run->residual = MAX(run->residual, run->body_residual);
 
+        /* balanced, or given up */
         bool met = run->residual < (double)m->tolerance && moved < m->contact_tolerance;
         if (met || last) {
             /* With nothing left to balance the state stays as it is, to the bit. */
@@ -193,6 +199,7 @@ static void rk_iterate(springs_run *run, cutis_step_stats *stats)
             stats->iterations += i;
             return;
         }
+
         if (i == 0 && run->residual < (double)m->tolerance && run->contact_count == 0) return;
         if (i >= 8 * m->iterations) break;
 
@@ -207,6 +214,7 @@ static void rk_iterate(springs_run *run, cutis_step_stats *stats)
         double grow = error > 0 ? 0.9 * sqrt(sqrt(limit / error)) : 4;
         t = CLAMP(t * (float)CLAMP(grow, 0.2, 4), RK_SHORTEST, run->contact_count > 0 ? RK_TOUCHING : RK_LONGEST);
     }
+
     stats->iterations += 8 * m->iterations;
     stats->unconverged++;
 }

@@ -85,6 +85,7 @@ static void balls_pose(const springs_metaballs *m, const float *skin, float *pos
 {
     int joint = -1;
     mat34 motion = mat34_identity(), inverse = motion;
+
     for (int b = 0; b < m->ball_count; b++) {
         const ball *from = &m->balls[b];
         float *to = posed + (size_t)b * BALL_FLOATS;
@@ -101,6 +102,7 @@ static void balls_pose(const springs_metaballs *m, const float *skin, float *pos
                       inverse.m[9], inverse.m[10]}};
         mat3 shape = mat3_multiply(from->shape, back);
         vec3 image = mat3_vector(shape, mat34_point(motion.m, from->centre));
+
         memcpy(to, shape.m, sizeof shape.m);
         vec3_store(to + 9, image);
         to[12] = from->strength;
@@ -257,6 +259,7 @@ static cutis_result blocks_build(const solver_build *build, const springs_bones 
     m->block_count = LANE_BLOCKS(count);
     m->used_count = LANE_BLOCKS(marked);
 
+    /* room */
     size_t places = (size_t)m->block_count * LANES;
     m->points = ARENA_ARRAY(build->memory, int, places + 1);
     m->levels = ARENA_ARRAY(build->memory, float, places + 1);
@@ -281,11 +284,13 @@ static cutis_result blocks_build(const solver_build *build, const springs_bones 
                     entry.gates[lane] = gate_of(build, bones, p, j);
                     felt |= entry.gates[lane] > 0;
                 }
+
                 if (!felt) continue;
                 if (pass == 1) m->entries[total] = entry;
                 total++;
             }
         }
+
         m->entry_first[m->block_count] = (int)total;
         if (pass == 0) m->entries = ARENA_ARRAY(build->memory, ball_entry, total + 1);
         if (!m->entries) return error_memory(error, "metaballs");
@@ -302,12 +307,14 @@ static cutis_result blocks_build(const solver_build *build, const springs_bones 
                 best = bones->point_bones[k];
             }
         }
+
         m->reaches[i] = 0;
         if (best < 0) continue;
         const springs_bone *bone = &bones->bones[best];
         vec3 x = vec3_load(build->mesh->positions + 3 * p);
         m->reaches[i] = vec3_distance(x, vec3_lerp(bone->a, bone->b, springs_bone_nearest(bone, x)));
     }
+
     return CUTIS_OK;
 }
 
@@ -355,6 +362,7 @@ static cutis_result strengths_fit(const solver_build *build, springs_metaballs *
             m->balls[b].strength = CLAMP(m->balls[b].strength * (float)CLAMP(ratio, 0.25, 4.0), 0.02f, 50.0f);
         }
     }
+
     return CUTIS_OK;
 }
 
@@ -380,14 +388,17 @@ static cutis_result sides_build(const solver_build *build, const springs_bones *
                 if (!springs_side_find(bones, &m->hinges, h, x, weights->joints + first, weights->weights + first,
                                        weights->first[p + 1] - first, &side))
                     continue;
+
                 if (pass == 1) m->sides[total] = side;
                 total++;
             }
         }
+
         m->side_first[places] = total;
         if (pass == 0) m->sides = ARENA_ARRAY(build->memory, springs_side, (size_t)total + 1);
         if (!m->sides) return error_memory(error, "metaballs");
     }
+
     return CUTIS_OK;
 }
 
@@ -403,6 +414,7 @@ static cutis_result starts_build(const solver_build *build, springs_metaballs *m
         int p = m->points[i] >= 0 ? m->points[i] : m->points[i / LANES * LANES];
         total += (size_t)(weights->first[p + 1] - weights->first[p]);
     }
+
     float *posed = ARENA_ARRAY(temporary, float, (size_t)m->ball_count *BALL_FLOATS + 1);
     float *rest = ARENA_ARRAY(temporary, float, 6 * (size_t)places + 1);
     int *first = ARENA_ARRAY(temporary, int, 2 * (size_t)places + 1);
@@ -418,6 +430,7 @@ static cutis_result starts_build(const solver_build *build, springs_metaballs *m
         vfloat x[3] = {v_load(at[0]), v_load(at[1]), v_load(at[2])}, g[3];
         vfloat steepness;
         field_at(m, block, posed, x, g, &steepness);
+
         vfloat inverse = -v_load(m->reaches + (size_t)block * LANES) / v_max(v_sqrt(dot(g, g)), v_set(1e-30f));
         for (int a = 0; a < 3; a++) {
             for (int lane = 0; lane < LANES; lane++) {
@@ -438,6 +451,7 @@ static cutis_result starts_build(const solver_build *build, springs_metaballs *m
             shares[at++] = weights->weights[k];
         }
     }
+
     first[2 * places] = at;
     return skinning_build(&m->start, 2 * places, rest, first, joints, shares, build->character->joint_count,
                           build->memory, error);
@@ -475,6 +489,7 @@ cutis_result springs_metaballs_build(const solver_build *build, const springs_bo
     if (!result) result = springs_hinges_build(bones, &m->hinges, build->memory, error);
     if (!result) result = sides_build(build, bones, m, error);
     if (!result) result = starts_build(build, m, &temporary, error);
+
     arena_destroy(&temporary);
     *metaballs = m;
     return result;
@@ -516,6 +531,7 @@ static void balls_block(void *context, int begin, int end)
                 at[a][lane] = job->starts[3 * place + (size_t)a];
                 outer[a][lane] = job->starts[3 * other + (size_t)a] - at[a][lane];
             }
+
             float lifted[3] = {at[0][lane], at[1][lane], at[2][lane]};
             int side = m->side_first[place];
             frees[lane] = 1 - springs_fold_apply(&m->hinges, job->folds, m->sides + side,
@@ -532,6 +548,7 @@ static void balls_block(void *context, int begin, int end)
         vfloat inverse = 1 / v_max(v_sqrt(dot(ray, ray)), v_set(1e-30f));
         for (int a = 0; a < 3; a++) ray[a] = ray[a] * inverse;
 
+        /* levels and reaches at rest, and how far the field is to be trusted */
         vfloat level = v_load(m->levels + (size_t)block * LANES), reach = v_load(m->reaches + (size_t)block * LANES);
         vfloat free = v_load(frees) * v_load(m->trusts + (size_t)block * LANES);
 
@@ -554,6 +571,7 @@ static void balls_block(void *context, int begin, int end)
         way = way * free / v_sqrt(1 + share * share);
         way = v_select(v_less(way, v_set(0)), way * inward_share, way);
 
+        /* to the points; lanes beyond the last are left out */
         for (int a = 0; a < 3; a++) v_store(at[a], start[a] + ray[a] * way);
         for (int lane = 0; lane < LANES; lane++) {
             int p = m->points[block * LANES + lane];

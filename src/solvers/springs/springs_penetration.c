@@ -124,6 +124,7 @@ void springs_penetration_measure(springs_run *run)
     bool fitted = false;
     tree.nodes = run->w.nodes;
 
+    /* each prop against the skin */
     for (int i = 0; i < m->prop_count; i++) {
         const springs_prop *prop = m->props + i;
         springs_report *report = run->s.reports + prop->index;
@@ -143,6 +144,7 @@ void springs_penetration_measure(springs_run *run)
         memcpy(own.nodes, prop->tree.nodes, (size_t)own.node_count * sizeof(bvh_node));
         bvh_refit(&own, points, 0);
 
+        /* crossings, and the deepest point of one in the other */
         report->crossings = crossings_count(prop, points, &tree);
         report->penetration = points_depth(points, 0, m->point_count, &bounds, &own);
         report->penetration =

@@ -58,6 +58,7 @@ static void nodes_assign(springs_model *m)
         m->inner_count += prop->inner_count;
         if (!prop->soft) continue;
 
+        /* its nodes in one list, and the ends of its springs by that */
         for (int k = 0; k < prop->point_count + prop->inner_count; k++)
             m->soft.nodes[prop->first_soft + k] =
                 k < prop->point_count ? prop->first + k : prop->first_inner + k - prop->point_count;
@@ -75,6 +76,8 @@ static cutis_result soft_finish(springs_model *m, arena *memory, arena *scratch,
     soft->first = ARENA_ARRAY(memory, int, soft->node_count + 2);
     soft->springs = ARENA_ARRAY(memory, int, 2 * (size_t)soft->spring_count + 1);
     if (memory->failed || scratch->failed) return error_memory(error, "the soft props");
+
+    /* springs at each node: counted, then listed */
     for (int i = 0; i < soft->node_count; i++) place[soft->nodes[i]] = i;
     for (int s = 0; s < 2 * soft->spring_count; s++) soft->first[place[soft->ends[s]] + 1]++;
     for (int i = 0; i < soft->node_count; i++) soft->first[i + 1] += soft->first[i];
@@ -82,6 +85,7 @@ static cutis_result soft_finish(springs_model *m, arena *memory, arena *scratch,
         soft->springs[soft->first[place[soft->ends[s]]]++] = s;
         m->diagonal[soft->ends[s]] += 2 * soft->stiff[s / 2];
     }
+
     for (int i = soft->node_count; i > 0; i--) soft->first[i] = soft->first[i - 1];
     soft->first[0] = 0;
 
@@ -89,6 +93,7 @@ static cutis_result soft_finish(springs_model *m, arena *memory, arena *scratch,
     soft->corner_first = ARENA_ARRAY(memory, int, soft->node_count + 2);
     soft->corners = ARENA_ARRAY(memory, int, 4 * (size_t)soft->tetra_count + 1);
     if (memory->failed) return error_memory(error, "the soft props");
+
     for (int c = 0; c < 4 * soft->tetra_count; c++) soft->corner_first[soft->tetras[c] + 1]++;
     for (int i = 0; i < soft->node_count; i++) soft->corner_first[i + 1] += soft->corner_first[i];
     for (int c = 0; c < 4 * soft->tetra_count; c++) soft->corners[soft->corner_first[soft->tetras[c]]++] = c;
@@ -138,10 +143,12 @@ static cutis_result trees_build(springs_model *m, arena *memory, cutis_error *er
 {
     for (int i = 0; i < m->prop_count; i++) {
         springs_prop *prop = m->props + i;
+
         prop->corners = ARENA_ARRAY(memory, int, 3 * (size_t)prop->triangle_count + 1);
         if (!prop->corners) return error_memory(error, "the props");
         for (int k = 0; k < 3 * prop->triangle_count; k++) prop->corners[k] = prop->first + prop->triangles[k];
         m->prop_triangles = MAX(m->prop_triangles, prop->triangle_count);
+
         if (prop->triangle_count == 0) continue;
         cutis_result result =
             bvh_build(&prop->tree, prop->triangle_count, prop->corners, m->mesh.positions, memory, error);
@@ -149,6 +156,7 @@ static cutis_result trees_build(springs_model *m, arena *memory, cutis_error *er
         m->prop_nodes = MAX(m->prop_nodes, prop->tree.node_count);
     }
 
+    /* the mean edge of the skin */
     double sum = 0;
     const mesh *skin = m->skin;
     for (int e = 0; e < skin->edge_count; e++)
@@ -171,6 +179,7 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
     m->collider_index = ARENA_ARRAY(memory, int, character->prop_count + 1);
     float *joints = ARENA_ARRAY(&scratch, float, 12 * (size_t)m->joint_count + 12);
     if (memory->failed || scratch.failed) result = error_memory(error, "the props");
+
     if (result == CUTIS_OK) cutis_pose_rest(character, joints);
 
     /* shapes of the props; colliders are counted, too */
@@ -181,6 +190,7 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
         m->collider_index[collider] = i;
         collider += source->role == CUTIS_PROP_COLLIDER;
         if (prop_is_plane(source)) continue;
+
         springs_prop *prop = m->props + at;
         *prop = (springs_prop){.source = source,
                                .index = i,
@@ -188,10 +198,13 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
                                .fixed = source->role == CUTIS_PROP_COLLIDER};
         m->bodies = m->bodies || source->role == CUTIS_PROP_RIGID;
         m->prop_of[i] = at++;
+
         prop->friction = source->friction;
         node_scale(build, m, prop, joints);
         result = springs_shape_build(build, m, prop, error);
         if (result != CUTIS_OK || !prop->soft) continue;
+
+        /* what is shown of a soft one: the mesh given, or its own surface */
         bool own = source->shape == CUTIS_PROP_MESH;
         prop->vertex_count = own ? source->vertex_count : prop->point_count;
         prop->shown_count = own ? source->triangle_count : prop->triangle_count;
@@ -217,6 +230,7 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
                 m->owner[m->props[i].first + p] = i;
                 m->friction[m->props[i].first + p] = m->props[i].friction;
             }
+
         result = soft_finish(m, memory, &scratch, error);
     }
 
@@ -270,6 +284,7 @@ static springs_body body_place(const springs_model *m, const springs_prop *prop,
         memcpy(pose.m, joints + 12 * prop->source->joint, sizeof pose.m);
         mat34_decompose(pose, &translation, &rotation, &scale);
     }
+
     rotation_store(&body, rotation);
     vec3 origin = vec3_scale(vec3_sub(translation, vec3_load(m->centre)), 1 / m->size);
     vec3_store(body.centre, vec3_add(origin, quat_rotate(body_rotation(&body), prop->centre)));
@@ -300,6 +315,7 @@ void springs_props_reset(springs_run *run, const float *joints)
         report->stand[1] = lowest;
         report->stand[2] = body->centre[2];
     }
+
     memset(run->s.velocity, 0, (size_t)m->soft.node_count * NODE * sizeof(float));
 }
 
@@ -362,6 +378,7 @@ void springs_props_predict(springs_run *run)
     const springs_model *m = run->m;
     float h = run->h;
     vec3 fall = vec3_scale(springs_fall(run), h);
+
     springs_bodies_predict(run);
 
     for (int k = 0; k < m->prop_count; k++) {
@@ -399,6 +416,7 @@ static void body_fit(springs_run *run, int index)
         for (int c = 0; c < 3; c++) centre[c] += mass * (double)x[c];
         total += mass;
     }
+
     for (int c = 0; c < 3; c++) body->centre[c] = (float)(centre[c] / total);
 
     /* the polar part of its covariance with the rest shape */
@@ -413,6 +431,7 @@ static void body_fit(springs_run *run, int index)
             a.m[6 + c] += mass * x.z * r[c];
         }
     }
+
     rotation_store(body, polar_rotation(a, body_rotation(body), 20));
 }
 
@@ -420,6 +439,7 @@ void springs_props_finish(springs_run *run)
 {
     const springs_model *m = run->m;
     float inverse = 1 / run->h, keep = (float)det_exp(-(double)m->damping * (double)run->h);
+
     for (int i = 0; i < m->prop_count; i++) {
         const springs_prop *prop = m->props + i;
         springs_body *body = run->s.bodies + i;
@@ -441,6 +461,7 @@ void springs_props_finish(springs_run *run)
         double angle = 2 * det_atan2((double)sine, (double)(sign * way.w));
         vec3 spin = sine > 0 ? vec3_scale(axis, (float)angle / sine * inverse * keep) : axis;
 
+        /* no faster than the limits */
         float speed = vec3_length(velocity), rate = vec3_length(spin);
         if (speed > SPEED_LIMIT) velocity = vec3_scale(velocity, SPEED_LIMIT / speed);
         if (rate > SPIN_LIMIT) spin = vec3_scale(spin, SPIN_LIMIT / rate);
@@ -468,6 +489,7 @@ void springs_soft_finish(springs_run *run, const float *before)
     float inverse = 1 / run->h, keep = (float)det_exp(-(double)m->damping * (double)run->h);
     for (int i = 0; i < m->soft.node_count; i++) {
         int node = m->soft.nodes[i];
+
         vec3 way = vec3_sub(vec3_load(run->s.x + NODE * node), vec3_load(before + NODE * i));
         vec3 velocity = vec3_scale(way, inverse * keep);
         float speed = vec3_length(velocity);
@@ -475,6 +497,7 @@ void springs_soft_finish(springs_run *run, const float *before)
         if (run->held) velocity = vec3_make(0, 0, 0);
         vec3_store(run->s.velocity + NODE * i, velocity);
     }
+
     for (int i = 0; i < m->prop_count; i++)
         if (m->props[i].soft) body_fit(run, i);
 }

@@ -40,6 +40,7 @@ static cutis_result mix_build(const solver_build *build, const springs_shape *sh
     float *mix = ARENA_ARRAY(build->memory, float, (size_t)r->point_count *SPRINGS_SHAPE_COUNT);
     if (!mix) return error_memory(error, "a reference shape");
 
+    /* shares of the shapes, by the weights of the joints that use them */
     for (int p = 0; p < r->point_count; p++) {
         float *own = mix + (size_t)p * SPRINGS_SHAPE_COUNT;
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
@@ -75,18 +76,21 @@ static cutis_result shapes_build(const solver_build *build, springs_reference_pa
     uint8_t *marks = ARENA_ARRAY(temporary, uint8_t, r->point_count + 1);
     if (!marks) return error_memory(error, "a reference shape");
 
+    /* each shape for the points that it serves; one that serves none goes */
     if (!r->used[SPRINGS_SHAPE_METABALLS])
         r->metaballs = NULL;
     else if (!r->metaballs) {
         shape_marks(r, SPRINGS_SHAPE_METABALLS, marks);
         result = springs_metaballs_build(build, bones, marks, &r->metaballs, error);
     }
+
     if (!r->used[SPRINGS_SHAPE_DFFD])
         r->dffd = NULL;
     else if (!result && !r->dffd) {
         shape_marks(r, SPRINGS_SHAPE_DFFD, marks);
         result = springs_dffd_build(build, parameters, bones, marks, &r->dffd, error);
     }
+
     return result;
 }
 
@@ -115,6 +119,7 @@ static void choice_tell(const solver_build *build, int parameter, const springs_
                  counts[SPRINGS_SHAPE_DFFD]);
         return;
     }
+
     kit_note(build,
              "reference shape: metaballs at %d bones, dffd at %d, skinning at %d where it strains the skin less (%s%s)",
              counts[SPRINGS_SHAPE_METABALLS], counts[SPRINGS_SHAPE_DFFD], counts[SPRINGS_SHAPE_LBS], names,
@@ -170,6 +175,7 @@ static cutis_result choice_make(const solver_build *build, springs_reference_par
             springs_shapes_choose(build, &r->skin, r->parents, r->metaballs, r->dffd, hands, &temporary, chosen, error);
     for (int j = 0; j < joint_count && !result; j++)
         if (shapes[j] == SPRINGS_SHAPE_AUTO) shapes[j] = chosen[j];
+
     if (!result) choice_tell(build, parameters.reference, bones, shapes);
     if (!result) choice_release(build, parameters, r);
     arena_destroy(&temporary);
@@ -192,6 +198,7 @@ static cutis_result reference_make(const solver_build *build, springs_reference_
         fitted = fitted || shapes[j] >= SPRINGS_SHAPE_METABALLS;
     }
 
+    /* bones, the choice, then the shapes themselves */
     cutis_result result = CUTIS_OK;
     if (fitted) result = springs_bones_build(build, &bones, temporary, error);
     if (!result && choose) result = choice_make(build, parameters, &bones, r, shapes, error);
@@ -221,6 +228,7 @@ cutis_result springs_reference_build(const solver_build *build, springs_referenc
         result = reference_make(build, parameters, r, &temporary, error);
         arena_destroy(&temporary);
     }
+
     if (!result) *reference = r;
     return result;
 }
@@ -268,6 +276,7 @@ static void mix_block(void *context, int begin, int end)
             sum = vec3_load(job->reference->skin.rest + 3 * (size_t)p);
             total = 1;
         }
+
         vec3_store(job->points + 3 * (size_t)p, vec3_scale(sum, 1 / total));
     }
 }
@@ -297,5 +306,6 @@ void springs_reference_evaluate(const springs_reference *r, const float *skin, f
         memcpy(points, r->skin.rest, (size_t)r->point_count * 3 * sizeof(float));
     if (r->metaballs) springs_metaballs_evaluate(r->metaballs, &pose, rest, jobs, shapes[SPRINGS_SHAPE_METABALLS]);
     if (r->dffd) springs_dffd_evaluate(r->dffd, &pose, rest, jobs, shapes[SPRINGS_SHAPE_DFFD]);
+
     if (r->mixed) parallel_for(jobs, r->point_count, GRAIN, mix_block, &job);
 }

@@ -104,6 +104,7 @@ static void cap_corner(cap *c, const corner *at, double tolerance)
 static void cap_close(const cap *c, const double normal[3], polyhedron *p)
 {
     if (c->count < 3 || p->face_count == FACE_LIMIT) return;
+
     double middle[3] = {0, 0, 0}, u[3], v[3], angles[FACE_LIMIT];
     int order[FACE_LIMIT];
 
@@ -150,6 +151,7 @@ static void cap_close(const cap *c, const double normal[3], polyhedron *p)
 static bool polyhedron_clip(const polyhedron *in, const double normal[3], double offset, double tolerance,
                             polyhedron *out)
 {
+    /* whether it cuts anything off */
     double slack = tolerance * sqrt(dot3(normal, normal));
     bool cuts = false;
     for (int f = 0; f < in->face_count && !cuts; f++)
@@ -189,6 +191,7 @@ static bool polyhedron_clip(const polyhedron *in, const double normal[3], double
         if (kept < 3) continue;
         out->corner_counts[out->face_count++] = kept;
     }
+
     cap_close(&edge, normal, out);
     return true;
 }
@@ -204,6 +207,7 @@ static double polyhedron_volume(const polyhedron *p)
         for (int k = 0; k < p->corner_counts[f]; k++, count++)
             for (int a = 0; a < 3; a++) middle[a] += p->corners[f][k].x[a];
     }
+
     if (count == 0) return 0;
     for (int a = 0; a < 3; a++) middle[a] /= count;
 
@@ -222,6 +226,7 @@ static double polyhedron_volume(const polyhedron *p)
         }
         volume += fabs(six) / 6;
     }
+
     return volume;
 }
 
@@ -286,6 +291,7 @@ bool sibson_coordinates(int count, const float *sites, vec3 point, sibson_work *
     for (int i = 0; i < count && w->squares[w->order[i]] < 4 * reach2; i++) {
         int site = w->order[i];
         const double *s = w->offsets + 3 * site;
+
         if (!polyhedron_clip(&w->cell, s, 0.5 * w->squares[site], tolerance, &w->other)) continue;
         polyhedron_copy(&w->cell, &w->other);
         reach2 = polyhedron_reach2(&w->cell);
@@ -302,6 +308,7 @@ bool sibson_coordinates(int count, const float *sites, vec3 point, sibson_work *
         const double *own = w->offsets + 3 * w->neighbours[n];
         polyhedron *part = &w->part, *next = &w->other;
         polyhedron_copy(part, &w->cell);
+
         for (int m = 0; m < neighbour_count && part->face_count > 0; m++) {
             const double *other = w->offsets + 3 * w->neighbours[m];
             double normal[3] = {other[0] - own[0], other[1] - own[1], other[2] - own[2]};
@@ -312,6 +319,7 @@ bool sibson_coordinates(int count, const float *sites, vec3 point, sibson_work *
             part = next;
             next = swap;
         }
+
         double volume = part->face_count >= 4 ? polyhedron_volume(part) : 0;
         shares[w->neighbours[n]] = volume;
         total += volume;

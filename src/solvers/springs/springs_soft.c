@@ -54,6 +54,7 @@ static vec3 shape_bend(const springs_prop *prop, vec3 u)
 {
     const float *size = prop->source->size, *scale = prop->scale;
     vec3 p;
+
     if (prop->source->shape == CUTIS_PROP_BOX) {
         p = vec3_make(u.x * size[0], u.y * size[1], u.z * size[2]);
     } else {
@@ -63,6 +64,7 @@ static vec3 shape_bend(const springs_prop *prop, vec3 u)
         /* A capsule is a ball drawn apart. */
         if (prop->source->shape == CUTIS_PROP_CAPSULE) p.y += size[1] * CLAMP(2 * u.y, -1.0f, 1.0f);
     }
+
     return vec3_make(p.x * scale[0], p.y * scale[1], p.z * scale[2]);
 }
 
@@ -104,6 +106,7 @@ static cutis_result lattice_build(const springs_prop *prop, float spacing, shape
                 }
         if (pass == 0) s->point_count = node;
     }
+
     s->inner_count = node - s->point_count;
 
     /* two triangles a cell of each side */
@@ -148,6 +151,7 @@ static cutis_result filled_build(const solver_build *build, springs_prop *prop, 
     s->point_count =
         weld_positions(source->vertex_count, scaled, 0, NULL, NULL, &build->allocator, prop->vertex_points);
     if (s->point_count < 0) return error_memory(error, "a prop");
+
     for (int v = 0; v < source->vertex_count; v++)
         memcpy(s->nodes + 3 * prop->vertex_points[v], scaled + 3 * v, 3 * sizeof(float));
 
@@ -166,6 +170,7 @@ static cutis_result filled_build(const solver_build *build, springs_prop *prop, 
     bvh tree;
     cutis_result result = bvh_build(&tree, s->triangle_count, s->triangles, s->nodes, memory, error);
     if (result != CUTIS_OK) return result;
+
     vec3 low = vec3_load(s->nodes), high = low;
     for (int p = 1; p < s->point_count; p++) {
         low = vec3_min(low, vec3_load(s->nodes + 3 * p));
@@ -213,6 +218,7 @@ static double volume_moments(const shape *s, double centre[3], double second[9])
             }
         }
     }
+
     return volume;
 }
 
@@ -241,11 +247,13 @@ static cutis_result masses_find(const springs_model *m, springs_prop *prop, shap
     bool solid = *volume > 1e-12;
     double cubic = (double)m->metres * (double)m->metres * (double)m->metres;
     double mass = (double)prop->source->mass;
+
     if (!solid && !prop->fixed && (prop->soft || !(mass > 0)))
         return error_set(error, CUTIS_ERROR_DATA,
                          "prop \"%s\" encloses no volume, so that it has no weight and cannot be filled: close its "
                          "surface, turn its faces outwards, or give a rigid one a mass",
                          prop->source->name);
+
     if (!(mass > 0)) mass = solid ? 1000 * *volume * cubic : 1;
     prop->mass = (float)(mass * (double)m->metres);
 
@@ -274,6 +282,7 @@ static cutis_result masses_find(const springs_model *m, springs_prop *prop, shap
         vec3_store(s->nodes + 3 * i, p);
         prop->radius = MAX(prop->radius, vec3_length(p));
     }
+
     return CUTIS_OK;
 }
 
@@ -321,10 +330,12 @@ static int nearest_find(const shape *s, int node, int first, int count, int limi
             distances[at] = distances[at - 1];
             found[at] = found[at - 1];
         }
+
         distances[at] = d;
         found[at] = i;
         if (known < limit) known++;
     }
+
     return known;
 }
 
@@ -383,6 +394,7 @@ static void tetra_add(springs_soft *soft, const shape *s, const int t[4])
         kept[1] = t[2];
         kept[2] = t[1];
     }
+
     soft->volumes[soft->tetra_count++] = fabsf(volume);
 }
 
@@ -415,6 +427,7 @@ static int grid_neighbour(const shape *s, int node, int axis, int step)
 /* The same of a filled mesh's grid, and each triangle of the surface with the inner node nearest to it. */
 static void filled_tetras(springs_soft *soft, const shape *s)
 {
+    /* octants of the grid around each inner node */
     for (int i = s->point_count; i < s->point_count + s->inner_count; i++) {
         int beside[3][2];
         for (int k = 0; k < 6; k++) beside[k / 2][k % 2] = grid_neighbour(s, i, k / 2, k % 2 ? 1 : -1);
@@ -424,6 +437,7 @@ static void filled_tetras(springs_soft *soft, const shape *s)
         }
     }
 
+    /* and the surface */
     for (int k = 0; k < s->triangle_count; k++) {
         const int *c = s->triangles + 3 * k;
         int nearest;
@@ -445,11 +459,13 @@ static cutis_result cells_add(arena *memory, springs_model *m, springs_prop *pro
     int *tetras = ARENA_ARRAY(memory, int, 4 * most + 1);
     float *volumes = ARENA_ARRAY(memory, float, most + 1), *pressure = ARENA_ARRAY(memory, float, most + 1);
     if (memory->failed) return error_memory(error, "a soft prop");
+
     if (old > 0) {
         memcpy(tetras, soft->tetras, 4 * (size_t)old * sizeof *tetras);
         memcpy(volumes, soft->volumes, (size_t)old * sizeof *volumes);
         memcpy(pressure, soft->pressure, (size_t)old * sizeof *pressure);
     }
+
     soft->tetras = tetras;
     soft->volumes = volumes;
     soft->pressure = pressure;
@@ -459,12 +475,14 @@ static cutis_result cells_add(arena *memory, springs_model *m, springs_prop *pro
         lattice_tetras(soft, s);
     else
         filled_tetras(soft, s);
+
     prop->first_tetra = old;
     prop->tetra_count = soft->tetra_count - old;
     for (int t = old; t < soft->tetra_count; t++) {
         pressure[t] = (float)(CORNER_SHARE * CRUSHED_STIFFER * prop_modulus(prop)) * m->metres * m->metres;
         for (int k = 0; k < 4; k++) tetras[4 * t + k] += prop->first_soft;
     }
+
     return CUTIS_OK;
 }
 
@@ -483,6 +501,7 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
         arena_destroy(&scratch);
         return error_memory(error, "a soft prop");
     }
+
     if (s->lattice)
         lattice_springs(s, &list);
     else
@@ -497,11 +516,13 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
         arena_destroy(&scratch);
         return error_memory(error, "a soft prop");
     }
+
     if (soft->spring_count > 0) {
         memcpy(ends, soft->ends, 2 * (size_t)soft->spring_count * sizeof *ends);
         memcpy(rest, soft->rest, (size_t)soft->spring_count * sizeof *rest);
         memcpy(stiff, soft->stiff, (size_t)soft->spring_count * sizeof *stiff);
     }
+
     if (soft->node_count > 0) {
         memcpy(own, soft->nodes, (size_t)soft->node_count * sizeof *own);
         memcpy(mass, soft->mass, (size_t)soft->node_count * sizeof *mass);
@@ -542,6 +563,7 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
     soft->stiff = stiff;
     soft->nodes = own;
     soft->mass = mass;
+
     arena_destroy(&scratch);
     return CUTIS_OK;
 }
@@ -557,11 +579,13 @@ cutis_result springs_shape_build(const solver_build *build, springs_model *m, sp
     /* a surface with nodes inside: of a mesh, or of a primitive by a lattice */
     if (source->shape == CUTIS_PROP_MESH) {
         vec3 low = {1e30f, 1e30f, 1e30f}, high = {-1e30f, -1e30f, -1e30f};
+
         for (int v = 0; v < source->vertex_count; v++) {
             vec3 p = vec3_mul(vec3_load(source->positions + 3 * v), vec3_load(prop->scale));
             low = vec3_min(low, p);
             high = vec3_max(high, p);
         }
+
         vec3 extent = vec3_sub(high, low);
         s.spacing = cell_spacing(m, prop, (double)(extent.x * extent.y * extent.z));
         result = filled_build(build, prop, s.spacing, &s, &scratch, error);

@@ -16,19 +16,25 @@ static springs_state state_view(const springs_model *m, void *memory, size_t *si
     kit_block block = {.memory = memory};
     size_t nodes = (size_t)m->node_count * NODE;
 
+    /* the skin, and what it is anchored to */
     s.header = KIT_CARVE(&block, int, HEADER_COUNT);
     s.x = KIT_CARVE(&block, float, nodes);
     s.reference = KIT_CARVE(&block, float, (size_t)m->point_count *NODE);
     s.elongation = KIT_CARVE(&block, float, (size_t)m->point_count *NODE);
     s.bulge = KIT_CARVE(&block, float, m->point_count);
     s.turns = KIT_CARVE(&block, float, (size_t)m->joint_count * 4);
+
+    /* props */
     s.velocity = KIT_CARVE(&block, float, (size_t)m->soft.node_count *NODE);
     s.bodies = KIT_CARVE(&block, springs_body, m->prop_count);
     s.reports = KIT_CARVE(&block, springs_report, m->character->prop_count);
+
+    /* contact, and what is shown */
     s.released = KIT_CARVE(&block, float, m->contact_count);
     s.memories = KIT_CARVE(&block, springs_memory, (size_t)memory_capacity(m));
     s.touch = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 3);
     s.prop_vertices = KIT_CARVE(&block, float, m->prop_vertex_count * 3);
+
     if (size) *size = block.used;
     return s;
 }
@@ -39,6 +45,7 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
                          .plane_capacity = 2 * m->contact_count,
                          .memory_capacity = memory_capacity(m),
                          .table_size = 64};
+
     while (s.table_size < 2 * s.memory_capacity) s.table_size *= 2;
     kit_block block = {.memory = memory};
     size_t nodes = (size_t)m->node_count * NODE;
@@ -88,6 +95,7 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     s.nodes = KIT_CARVE(&block, bvh_node, m->tree.node_count);
     s.prop_nodes = KIT_CARVE(&block, bvh_node, m->prop_nodes);
     s.reference = KIT_CARVE(&block, char, springs_reference_scratch_size(m->reference));
+
     char *contact = KIT_CARVE(&block, char, contact_work_size(&m->surface));
     if (contact) s.contact = contact_work_make(&m->surface, contact);
     if (size) *size = block.used;
@@ -125,6 +133,7 @@ void springs_teleport(const void *data, void *state, const float transform[12])
     vec3 translation, scale, centre = vec3_load(m->centre);
     quat rotation;
     mat34 matrix;
+
     memcpy(matrix.m, transform, sizeof matrix.m);
     mat34_decompose(matrix, &translation, &rotation, &scale);
 
@@ -136,6 +145,7 @@ void springs_teleport(const void *data, void *state, const float transform[12])
         vec3_store(s.reference + NODE * i,
                    kit_transform(transform, centre, m->size, vec3_load(s.reference + NODE * i)));
     }
+
     for (int i = 0; i < m->point_count; i++)
         vec3_store(s.elongation + NODE * i, quat_rotate(rotation, vec3_load(s.elongation + NODE * i)));
     for (int i = 0; i < m->soft.node_count; i++)
@@ -150,6 +160,7 @@ void springs_teleport(const void *data, void *state, const float transform[12])
         for (int k = 0; k < 4; k++) body->rotation[k] = (&q.x)[k];
         vec3_store(body->velocity, quat_rotate(rotation, vec3_load(body->velocity)));
         vec3_store(body->spin, quat_rotate(rotation, vec3_load(body->spin)));
+
         float *stand = s.reports[m->props[i].index].stand;
         vec3_store(stand, kit_transform(transform, centre, m->size, vec3_load(stand)));
     }

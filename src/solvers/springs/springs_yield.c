@@ -37,11 +37,14 @@ static bool overpushed(const springs_run *run, const springs_contact *c, float *
     if (c->prop[0] != -1 || c->prop[1] != -1 || !(c->lambda > 0)) return false;
     for (int i = 0; i < c->count; i++)
         if (run->w.marks[c->v[i]]) return false; /* a prop drives it, see props_mark */
+
+    /* how far each side is pushed along the normal */
     float pushed[2] = {0, 0}, flesh[2] = {side_flesh(m, c, false), side_flesh(m, c, true)};
     for (int i = 0; i < c->count; i++) {
         vec3 off = vec3_sub(vec3_load(run->s.x + NODE * c->v[i]), vec3_load(run->s.reference + NODE * c->v[i]));
         pushed[c->w[i] < 0] += c->w[i] * vec3_dot(off, c->normal);
     }
+
     *limit = MAX(flesh[0], flesh[1]) + m->thickness;
     return pushed[0] > flesh[0] + OTHER_SIDE * flesh[1] + m->thickness ||
            pushed[1] > flesh[1] + OTHER_SIDE * flesh[0] + m->thickness;
@@ -62,6 +65,7 @@ static void props_mark(springs_run *run)
     const springs_model *m = run->m;
     int *queue = run->w.queue, count = 0;
     uint8_t *marks = run->w.marks;
+
     memset(marks, 0, (size_t)m->point_count);
 
     /* what is touched */
@@ -94,8 +98,11 @@ static void regions_release(springs_run *run)
     const springs_model *m = run->m;
     int *queue = run->w.queue, count = 0;
     float *left = run->w.end; /* how far the release still spreads */
+
     for (int p = 0; p < m->point_count; p++) left[p] = -1;
     props_mark(run);
+
+    /* points of contacts that press too far */
     for (int i = 0; i < run->contact_count; i++) {
         const springs_contact *c = run->w.contacts + i;
         float limit;
@@ -105,6 +112,7 @@ static void regions_release(springs_run *run)
             left[c->v[k]] = MAX(left[c->v[k]], SPREAD * limit);
         }
     }
+
     contact_release release = release_of(run);
     contact_release_spread(&release, queue, count, left);
 }
@@ -128,6 +136,7 @@ int springs_yield_update(springs_run *run)
     const springs_model *m = run->m;
     float *released = run->s.released;
     int n = m->point_count, count = 0;
+
     regions_release(run);
     for (int p = 0; p < n; p++) count += released[p] > 0;
     if (count == 0) return 0;
@@ -138,6 +147,7 @@ int springs_yield_update(springs_run *run)
     memcpy(tree.nodes, m->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));
     for (int p = 0; p < n; p++) memcpy(run->w.end + 3 * p, run->s.x + NODE * p, 3 * sizeof(float));
     bvh_refit(&tree, run->w.end, 0);
+
     contact_release release = release_of(run);
     contact_release_mark(&release, &tree, false);
 
@@ -151,5 +161,6 @@ int springs_yield_update(springs_run *run)
         else if (!contact_release_inside(&release, &tree, p))
             released[p] = 0;
     }
+
     return count;
 }
