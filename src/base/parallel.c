@@ -51,6 +51,7 @@ struct cutis_pool {
 static void pool_work(cutis_pool *pool, int self)
 {
     for (int i = 0; i < pool->thread_count; i++) {
+        /* its own span first, then those of the others */
         pool_span *span = pool->spans + (self + i) % pool->thread_count;
         for (int index; (index = atomic_fetch_add(&span->next, 1)) < span->end;) pool->job(pool->data, index);
     }
@@ -65,6 +66,7 @@ static void pool_wait(cutis_pool *pool, unsigned seen)
         if (spin % 64 == 63) sched_yield();
     }
 
+    /* counted before the last look, so that pool_post does not miss it */
     pthread_mutex_lock(&pool->mutex);
     atomic_fetch_add(&pool->sleepers, 1);
     while (atomic_load(&pool->generation) == seen) pthread_cond_wait(&pool->wake, &pool->mutex);
@@ -96,6 +98,7 @@ static void pool_post(cutis_pool *pool)
 {
     atomic_fetch_add(&pool->generation, 1);
     if (atomic_load(&pool->sleepers) == 0) return;
+
     pthread_mutex_lock(&pool->mutex);
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->mutex);

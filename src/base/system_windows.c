@@ -86,6 +86,7 @@ FILE *system_create(const char *path)
 {
     wide_path wide;
     if (!widen(path, &wide)) return NULL;
+
     int descriptor = _wopen(wide.text, _O_WRONLY | _O_CREAT | _O_EXCL | _O_BINARY, _S_IREAD | _S_IWRITE);
     return descriptor < 0 ? NULL : _fdopen(descriptor, "wb");
 }
@@ -211,6 +212,8 @@ bool system_process_lives(long process)
 {
     HANDLE handle = OpenProcess(SYNCHRONIZE, FALSE, (DWORD)process);
     if (!handle) return GetLastError() == ERROR_ACCESS_DENIED;
+
+    /* a process that has ended signals its handle */
     bool lives = WaitForSingleObject(handle, 0) == WAIT_TIMEOUT;
     CloseHandle(handle);
     return lives;

@@ -12,8 +12,10 @@ static double scale_decimal(double value, int exponent)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
     for (; exponent > 22 && value != 0 && isfinite(value); exponent -= 22) value *= 1e22;
     for (; exponent < -22 && value != 0; exponent += 22) value /= 1e22;
+
     if (value == 0 || !isfinite(value)) return value;
     return exponent >= 0 ? value * powers[exponent] : value / powers[-exponent];
 }

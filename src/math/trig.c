@@ -49,6 +49,7 @@ static double sin_quarter(double x, int quarter)
     /* pi/2 in two parts, so that the difference keeps its digits. */
     double r = (x - turns * 1.57079632673412561417) - turns * 6.07710050650619224932e-11;
 
+    /* the quarter tells which of both, and its sign */
     int q = (int)((int64_t)turns & 3) + quarter;
     double value = q & 1 ? cos_small(r) : sin_small(r);
     return q & 2 ? -value : value;
@@ -62,6 +63,7 @@ static double atan_unit(double x)
 {
     x = x / (1 + sqrt(1 + x * x));
     x = x / (1 + sqrt(1 + x * x));
+
     double y = x * x, s = 0;
     for (int k = 23; k >= 3; k -= 2) s = (s + (k % 4 == 1 ? 1.0 : -1.0) / k) * y;
     return 4 * (x + x * s);
@@ -71,6 +73,8 @@ double det_atan2(double y, double x)
 {
     double ax = fabs(x), ay = fabs(y);
     if (ax == 0 && ay == 0) return 0;
+
+    /* in the first quadrant, then in that of x and y */
     double angle = ay <= ax ? atan_unit(ay / ax) : PI / 2 - atan_unit(ax / ay);
     if (x < 0) angle = PI - angle;
     return y < 0 ? -angle : angle;
@@ -108,6 +112,7 @@ double det_log(double x)
 {
     if (!(x > 0)) return -1e300;
 
+    /* the exponent; subnormal numbers have none, and are scaled by 2^54 first */
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     int exponent = (int)(bits >> 52) - 1023;

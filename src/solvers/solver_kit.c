@@ -94,6 +94,8 @@ static mat34 joint_local(const cutis_character *character, const float *pose, in
     mat34 own, above, inverse;
     memcpy(own.m, pose + 12 * joint, sizeof own.m);
     if (parent < 0) return own;
+
+    /* a flat parent has no inverse: then in the scene's space */
     memcpy(above.m, pose + 12 * parent, sizeof above.m);
     return mat34_inverse(above, &inverse) ? mat34_multiply(inverse, own) : own;
 }
@@ -159,6 +161,7 @@ bool kit_walk_next(kit_walk *walk)
     if (walk->step >= walk->step_count) return false;
     walk->step++;
 
+    /* the pose that far on the way, and its skin matrices */
     float t = (float)walk->step / (float)walk->step_count;
     kit_pose_between(walk->character, walk->rest, walk->target, t, walk->joints);
     skin_matrices(walk->character, walk->joints, walk->skin);
