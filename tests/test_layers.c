@@ -392,7 +392,7 @@ static void elasticity_may_skip_iterations(void **unused)
 /* Positions of the arm after a reset to an instant of its flex, with or without a muscle on the upper arm. */
 static float *arm_flexed(const cutis_character *c, double time, bool muscle)
 {
-    const cutis_setting settings[] = {{"bones.upper_arm.bulge", "0.5"}};
+    const cutis_setting settings[] = {{"bones.upper_arm.muscle_bulge", "0.5"}};
     cutis_model *model = make_model(c, "layers", 0, settings, muscle);
     cutis_state *state = test_state(model, NULL);
     float joints[4 * 12];

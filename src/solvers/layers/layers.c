@@ -42,9 +42,10 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
                             .help = "greatest depth of the flesh, down to the bone layer"},
     [LAYERS_GIVE] = {PARAMETER_FLOAT("give", 0.8, 0.01, 10, ""), .per_bone = true,
                      .help = "how far flesh gives way from its skinned place, over its depth"},
-    [LAYERS_BULGE] = {PARAMETER_FLOAT("bulge", 0, 0, 2, ""), .per_bone = true,
-                      .help = "how much a limb's muscle thickens when the joint beyond it bends by 90 degrees, over "
-                              "its depth"},
+    [LAYERS_MUSCLE_BULGE] = {PARAMETER_FLOAT("muscle_bulge", 0, 0, 2, ""), .per_bone = true,
+                             .help =
+                                 "how much a limb's muscle thickens when the joint beyond it bends by 90 degrees, over "
+                                 "its depth"},
     [LAYERS_DAMPING] = {PARAMETER_FLOAT("damping", 4, 0, 100, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
                         .help = "decay rate of motion relative to the skeleton"},
     [LAYERS_GRAVITY] =

@@ -1,6 +1,6 @@
 /*
- * layers_fibres.c: muscles that swell when the joint at the end of their bone bends (parameter `bulge`). Beyond the
- * paper.
+ * layers_fibres.c: muscles that swell when the joint at the end of their bone bends (parameter `muscle_bulge`). Beyond
+ * the paper.
  *
  * The fibres of a limb run along its bone; when the joint beyond it bends, those on the inner side shorten, and since
  * flesh keeps its volume they thicken. Here the places that the skeleton asks for are moved away from the bone, by the
@@ -57,7 +57,7 @@ static int bone_end(const cutis_character *character, int joint)
 static layers_muscle muscle_find(const solver_build *build, int joint)
 {
     const cutis_character *character = build->character;
-    layers_muscle muscle = {.end = -1, .strength = (float)kit_bone_value(build, joint, LAYERS_BULGE)};
+    layers_muscle muscle = {.end = -1, .strength = (float)kit_bone_value(build, joint, LAYERS_MUSCLE_BULGE)};
     int end = muscle.strength > 0 ? bone_end(character, joint) : -1;
     if (end < 0) return muscle;
     int beyond = bone_end(character, end);
@@ -72,7 +72,7 @@ cutis_result layers_fibres_build(const solver_build *build, layers_model *model,
 {
     int joints = model->joint_count, n = model->point_count;
     bool asked = false;
-    for (int j = 0; j < joints; j++) asked = asked || kit_bone_value(build, j, LAYERS_BULGE) > 0;
+    for (int j = 0; j < joints; j++) asked = asked || kit_bone_value(build, j, LAYERS_MUSCLE_BULGE) > 0;
     if (!asked) return CUTIS_OK;
 
     /* the muscles */
