@@ -195,13 +195,38 @@ static bool stands_on_feet(const cutis_character *c, const skeleton *s)
 }
 
 /*
+ * Whether the fingers of a hand grow in a row: in order along the line from index to pinky, and not far from it. The
+ * legs of an animal are parallel, too, but stand in a rectangle.
+ */
+static bool fingers_in_a_row(const skeleton *s)
+{
+    static const char *const ROOTS[4] = {"index_1", "middle_1", "ring_1", "pinky_1"};
+    vec3 roots[4];
+    for (int k = 0; k < 4; k++) {
+        const skeleton_joint *joint = joint_named(s, ROOTS[k]);
+        if (!joint) return false;
+        roots[k] = joint->position;
+    }
+
+    /* those between, along the line and off it, over its length */
+    vec3 line = vec3_sub(roots[3], roots[0]);
+    float length2 = vec3_length2(line), along[2];
+    for (int k = 0; k < 2; k++) {
+        vec3 way = vec3_sub(roots[k + 1], roots[0]);
+        along[k] = vec3_dot(way, line) / length2;
+        if (!(vec3_length2(vec3_madd(way, line, -along[k])) < 0.4f * 0.4f * length2)) return false;
+    }
+    return along[0] > 0.1f && along[1] > along[0] && along[1] < 0.9f;
+}
+
+/*
  * A closed body of one part on which the limbs of the surface alone fit a template in proportion needs no solid: this
  * is the quick path, a millisecond for tens of thousands of points.
  */
 static bool quick_fits(const mesh *m, const cutis_character *c, const skeleton *s)
 {
     if (m->component_count != 1 || !m->component_closed[0]) return false;
-    if (strcmp(s->name, "hand") == 0) return s->count >= 16;
+    if (strcmp(s->name, "hand") == 0) return s->count >= 16 && fingers_in_a_row(s);
 
     /* the curves of quads follow the limbs; of other meshes the solid tells more */
     int quad_count = 0;

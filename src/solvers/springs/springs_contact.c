@@ -210,12 +210,11 @@ static void contact_add(springs_run *run, springs_contact *c, float margin)
     run->w.contacts[run->contact_count++] = *c;
 }
 
-static float pair_friction(const springs_model *m, const contact_pair *pair, int first)
+static float pair_friction(const springs_model *m, const contact_pair *pair)
 {
     float skin = 0, total = 0, own = -1;
     for (int i = 0; i < 4; i++) {
         int prop = m->owner[pair->v[i]];
-
         float w = fabsf(pair->weights[i]);
         if (prop < 0) {
             skin += w * m->friction[pair->v[i]];
@@ -224,7 +223,6 @@ static float pair_friction(const springs_model *m, const contact_pair *pair, int
             own = MAX(own, m->props[prop].friction);
     }
 
-    (void)first;
     if (own >= 0) return own;
     return total > 0 ? skin / total : m->friction_default;
 }
@@ -286,7 +284,7 @@ static void pair_add(springs_run *run, const contact_pair *pair)
     if (first == 2) c.key[0] = -2 - c.key[0]; /* edges are not mixed up with points */
 
     /* friction, and the list */
-    c.friction = pair_friction(m, pair, first);
+    c.friction = pair_friction(m, pair);
     contact_add(run, &c, 2 * m->thickness + 0.1f * m->surface.edge_mean);
 }
 
