@@ -325,25 +325,31 @@ static void stiffness_does_not_depend_on_substep_or_iterations(void **unused)
     assert_true(fabs(b.crossings / a.crossings - 1) < 0.15);
 }
 
-/* Positions of the bar after a second in a pose: at rest, or upside down about x, under an acceleration along y. */
-static float *bar_hold(const cutis_character *c, const cutis_setting *settings, int count, bool turned, float along)
+/* Positions after a reset to a pose and some steps of 1/60 s there, under an acceleration along y. */
+static float *pose_hold(const cutis_character *c, const cutis_setting *settings, int count, const float *joints,
+                        int steps, float along)
 {
     cutis_model *model = make_model(c, "layers", 0, settings, count);
     cutis_state *state = test_state(model, NULL);
-    float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
-    cutis_pose_rest(c, joints);
-    for (int j = 0; j < c->joint_count && turned; j++)
-        for (int e = 4; e < 12; e++) joints[12 * j + e] *= -1;
     cutis_state_reset(model, state, joints);
     cutis_step_input input = {.joints = joints, .acceleration = {0, along, 0}};
-    for (int i = 0; i < 60; i++) cutis_state_step(model, state, &input, 1.0 / 60);
+    for (int i = 0; i < steps; i++) cutis_state_step(model, state, &input, 1.0 / 60);
 
     float *positions = malloc(3 * (size_t)c->vertex_count * sizeof(float));
     memcpy(positions, cutis_state_positions(model, state), 3 * (size_t)c->vertex_count * sizeof(float));
-    free(joints);
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     return positions;
+}
+
+/* The bar after a second at rest, or upside down about x. */
+static float *bar_hold(const cutis_character *c, const cutis_setting *settings, int count, bool turned, float along)
+{
+    float joints[2 * 12];
+    cutis_pose_rest(c, joints);
+    for (int j = 0; j < 2 && turned; j++)
+        for (int e = 4; e < 12; e++) joints[12 * j + e] *= -1;
+    return pose_hold(c, settings, count, joints, 60, along);
 }
 
 /* Flesh hangs under gravity in the modelled shape: at rest nothing moves; upside down it sags by twice the weight. */
@@ -389,21 +395,13 @@ static void elasticity_may_skip_iterations(void **unused)
     cutis_character_destroy(c);
 }
 
-/* Positions of the arm after a reset to an instant of its flex, with or without a muscle on the upper arm. */
+/* The arm at an instant of its flex, with or without a muscle on the upper arm. */
 static float *arm_flexed(const cutis_character *c, double time, bool muscle)
 {
     const cutis_setting settings[] = {{"bones.upper_arm.muscle_bulge", "0.5"}};
-    cutis_model *model = make_model(c, "layers", 0, settings, muscle);
-    cutis_state *state = test_state(model, NULL);
     float joints[4 * 12];
     cutis_pose_sample(c, cutis_character_find_clip(c, "flex"), time, joints);
-    cutis_state_reset(model, state, joints);
-
-    float *positions = malloc(3 * (size_t)c->vertex_count * sizeof(float));
-    memcpy(positions, cutis_state_positions(model, state), 3 * (size_t)c->vertex_count * sizeof(float));
-    cutis_state_destroy(state);
-    cutis_model_destroy(model);
-    return positions;
+    return pose_hold(c, settings, muscle, joints, 0, 0);
 }
 
 /* The upper arm's muscle is as modelled at rest and swells, on its inner side, where the elbow bends; its hand stays.

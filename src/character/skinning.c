@@ -96,6 +96,14 @@ void skin_matrices(const cutis_character *character, const float *joints, float 
     }
 }
 
+vec3 joint_bind_place(const cutis_joint *joint)
+{
+    mat34 inverse, bind;
+    memcpy(inverse.m, joint->inverse_bind, sizeof inverse.m);
+    mat34_inverse(inverse, &bind);
+    return vec3_make(bind.m[3], bind.m[7], bind.m[11]);
+}
+
 vec3 skinning_direction(const skinning *s, const float *skin, int position, vec3 direction)
 {
     vec3 sum = {0, 0, 0};

@@ -31,6 +31,9 @@ cutis_result skinning_build_points(skinning *s, const cutis_character *character
 /* joints x inverse bind for every joint: rest scene space -> posed scene space. skin: (joint_count x 12). */
 void skin_matrices(const cutis_character *character, const float *joints, float *skin);
 
+/* Where a joint is in the bind pose. */
+vec3 joint_bind_place(const cutis_joint *joint);
+
 /* A direction at rest as the joints of a position turn it, at its length. */
 vec3 skinning_direction(const skinning *s, const float *skin, int position, vec3 direction);
 

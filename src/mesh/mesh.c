@@ -247,3 +247,23 @@ cutis_result mesh_build_character(mesh *m, const cutis_character *character, are
     memory_release(&memory->allocator, positions, 3 * count, sizeof *positions);
     return result;
 }
+
+/* ---- walks over triangles ---- */
+
+int triangle_exit(const double weights[3], int entered)
+{
+    int corner = -1;
+    for (int i = 0; i < 3; i++)
+        if (i != entered && weights[i] < -1e-9 && (corner < 0 || weights[i] < weights[corner])) corner = i;
+    return corner;
+}
+
+void triangle_weights_clamp(double weights[3])
+{
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        weights[i] = fmax(weights[i], 0);
+        sum += weights[i];
+    }
+    for (int i = 0; i < 3; i++) weights[i] /= sum;
+}

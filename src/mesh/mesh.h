@@ -37,6 +37,13 @@ cutis_result mesh_build(mesh *m, int point_count, const float *positions, int tr
 /* The same for a character's points. */
 cutis_result mesh_build_character(mesh *m, const cutis_character *character, arena *memory, cutis_error *error);
 
+/* ---- walks over triangles by barycentric weights ---- */
+
+/* The corner opposite the edge that a place lies farthest beyond; -1: inside. Never the edge opposite `entered`. */
+int triangle_exit(const double weights[3], int entered);
+/* Bring a place that lies outside to the triangle's edge. */
+void triangle_weights_clamp(double weights[3]);
+
 /* ---- welding ---- */
 
 /*

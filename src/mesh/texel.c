@@ -168,20 +168,13 @@ static void unfold(const texture_mesh *m, int t, int k, double w[3], cutis_texel
         t = other;
 
         /* on, across the edge that it lies farthest beyond, but never back */
-        k = -1;
-        for (int i = 0; i < 3; i++)
-            if (i != l && w[i] < -1e-9 && (k < 0 || w[i] < w[k])) k = i;
+        k = triangle_exit(w, l);
     }
 
     /* what is still outside is brought to the edge */
-    double sum = 0;
-    for (int i = 0; i < 3; i++) {
-        w[i] = fmax(w[i], 0);
-        sum += w[i];
-    }
-
+    triangle_weights_clamp(w);
     texel->triangle = t;
-    for (int i = 0; i < 3; i++) texel->weights[i] = (float)(w[i] / sum);
+    for (int i = 0; i < 3; i++) texel->weights[i] = (float)w[i];
 }
 
 /* ---- the map ---- */

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "character/skinning.h"
 #include "limbs/curve_search.h"
 #include "limbs/level_rings.h"
 #include "rig/fit.h"
@@ -154,10 +155,7 @@ static cutis_result bind_kept(const cutis_rig_def *def, rig_report *report, rig_
         /* joints where the bind pose has them; those that deformed before do again */
         for (int j = 0; j < c->joint_count; j++) any = any || c->joints[j].deforms;
         for (int j = 0; j < c->joint_count; j++) {
-            mat34 inverse, bind;
-            memcpy(inverse.m, c->joints[j].inverse_bind, sizeof inverse.m);
-            mat34_inverse(inverse, &bind);
-            for (int k = 0; k < 3; k++) positions[3 * j + k] = bind.m[4 * k + 3];
+            vec3_store(positions + 3 * j, joint_bind_place(&c->joints[j]));
             parents[j] = c->joints[j].parent;
             names[j] = c->joints[j].name;
             takes_part[j] = !any || c->joints[j].deforms;

@@ -59,13 +59,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
     if (scratch->failed) return error_memory(error, "the bones of solver layers");
 
     /* joints in the rest pose */
-    for (int j = 0; j < n; j++) {
-        mat34 inverse;
-        mat34 bind;
-        memcpy(inverse.m, character->joints[j].inverse_bind, sizeof inverse.m);
-        mat34_inverse(inverse, &bind);
-        b->bones[j].joint = to_sizes(b->model, vec3_make(bind.m[3], bind.m[7], bind.m[11]));
-    }
+    for (int j = 0; j < n; j++) b->bones[j].joint = to_sizes(b->model, joint_bind_place(&character->joints[j]));
 
     /* Children's joints are ends; a joint may have many. */
     int used = 0;

@@ -13,27 +13,20 @@
 
 /* ---- bones with a muscle ---- */
 
-static vec3 joint_place(const cutis_character *character, int joint)
-{
-    mat34 inverse, bind;
-    memcpy(inverse.m, character->joints[joint].inverse_bind, sizeof inverse.m);
-    mat34_inverse(inverse, &bind);
-    return vec3_make(bind.m[3], bind.m[7], bind.m[11]);
-}
-
 /*
  * The joint at the far end of a limb's bone; -1 where there is none: at an end, and where the skeleton branches.
  * Joints on the way, such as those that spread a twist, are no branches.
  */
 static int bone_end(const cutis_character *character, int joint)
 {
-    vec3 start = joint_place(character, joint);
+    vec3 start = joint_bind_place(&character->joints[joint]);
     int end = -1;
     float length = 0;
 
     /* the farthest child */
     for (int c = joint + 1; c < character->joint_count; c++) {
-        float distance = character->joints[c].parent == joint ? vec3_distance(joint_place(character, c), start) : 0;
+        float distance =
+            character->joints[c].parent == joint ? vec3_distance(joint_bind_place(&character->joints[c]), start) : 0;
         if (distance > length) {
             end = c;
             length = distance;
@@ -43,10 +36,10 @@ static int bone_end(const cutis_character *character, int joint)
     if (!(length > 1e-3f * character->size)) return -1;
 
     /* others lie on the line */
-    vec3 along = vec3_normalize(vec3_sub(joint_place(character, end), start));
+    vec3 along = vec3_normalize(vec3_sub(joint_bind_place(&character->joints[end]), start));
     for (int c = joint + 1; c < character->joint_count; c++) {
         if (character->joints[c].parent != joint) continue;
-        vec3 way = vec3_sub(joint_place(character, c), start);
+        vec3 way = vec3_sub(joint_bind_place(&character->joints[c]), start);
         if (vec3_length(vec3_cross(way, along)) > FIBRE_BRANCH * length || vec3_dot(way, along) < 0) return -1;
     }
 
@@ -61,9 +54,11 @@ static layers_muscle muscle_find(const solver_build *build, int joint)
     int end = muscle.strength > 0 ? bone_end(character, joint) : -1;
     if (end < 0) return muscle;
     int beyond = bone_end(character, end);
-    muscle.start = joint_place(character, joint);
-    muscle.along = vec3_sub(joint_place(character, end), muscle.start);
-    muscle.beyond = beyond < 0 ? muscle.along : vec3_sub(joint_place(character, beyond), joint_place(character, end));
+    muscle.start = joint_bind_place(&character->joints[joint]);
+    muscle.along = vec3_sub(joint_bind_place(&character->joints[end]), muscle.start);
+    muscle.beyond =
+        beyond < 0 ? muscle.along
+                   : vec3_sub(joint_bind_place(&character->joints[beyond]), joint_bind_place(&character->joints[end]));
     muscle.end = end;
     return muscle;
 }
@@ -122,11 +117,16 @@ void layers_fibres_contract(layers_run *run, float *positions)
 {
     const layers_model *m = run->m;
     if (!m->muscles) return;
-
+    int bone = -1;
+    vec3 bend = {0, 0, 0};
     for (int k = 0; k < m->point_count; k++) {
         if (!(m->fibre_shares[k] > 0)) continue;
-        int bone = m->fibre_bones[k];
-        vec3 bend = muscle_bend(&m->muscles[bone], bone, run->input->skin);
+
+        /* neighbours are mostly of the same muscle */
+        if (m->fibre_bones[k] != bone) {
+            bone = m->fibre_bones[k];
+            bend = muscle_bend(&m->muscles[bone], bone, run->input->skin);
+        }
         float amount = vec3_length(bend);
         if (!(amount > 0)) continue;
 

@@ -33,14 +33,6 @@ typedef struct pieces {
     int count;
 } pieces;
 
-static vec3 joint_rest(const cutis_character *character, int j)
-{
-    mat34 inverse, bind;
-    memcpy(inverse.m, character->joints[j].inverse_bind, sizeof inverse.m);
-    mat34_inverse(inverse, &bind);
-    return vec3_make(bind.m[3], bind.m[7], bind.m[11]);
-}
-
 /* The joint on whose side of the bone's cutting plane the point lies. */
 static int point_label(const pieces *b, const vec3 *joints, int point)
 {
@@ -466,7 +458,7 @@ static cutis_result pieces_find(pieces *b, arena *scratch, cutis_error *error)
     if (scratch->failed) return error_memory(error, "the sub-volumes of solver layers");
 
     /* labels of points, then pieces of triangles */
-    for (int j = 0; j < character->joint_count; j++) joints[j] = joint_rest(character, j);
+    for (int j = 0; j < character->joint_count; j++) joints[j] = joint_bind_place(&character->joints[j]);
     for (int k = 0; k < m->point_count; k++) b->labels[k] = point_label(b, joints, b->model->paths.points[k]);
     pieces_flood(b, parents);
     pieces_join(m, parents, shapes);

@@ -221,19 +221,12 @@ static slide_place border_place(const slide_atlas *atlas, int triangle, int k, d
         triangle = other;
 
         /* on, across the edge that it lies farthest beyond, but never back */
-        k = -1;
-        for (int i = 0; i < 3; i++)
-            if (i != l && w[i] < -1e-9 && (k < 0 || w[i] < w[k])) k = i;
+        k = triangle_exit(w, l);
     }
 
     /* what is still outside is brought to the edge */
-    double sum = 0;
-    for (int i = 0; i < 3; i++) {
-        w[i] = slide_max(w[i], 0);
-        sum += w[i];
-    }
-
-    return (slide_place){.triangle = triangle, .b = {w[1] / sum, w[2] / sum}};
+    triangle_weights_clamp(w);
+    return (slide_place){.triangle = triangle, .b = {w[1], w[2]}};
 }
 
 /* The seam of an island to whose border a place of the texture outside of it belongs, and the weights there. */

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "character/skinning.h"
 #include "solvers/springs/springs_shapes.h"
 
 /* ---- bones ---- */
@@ -17,14 +18,6 @@ float springs_bone_nearest(const springs_bone *bone, vec3 p)
     float length2 = vec3_length2(way);
     float t = length2 > 0 ? vec3_dot(vec3_sub(p, bone->a), way) / length2 : 0;
     return CLAMP(t, 0.0f, 1.0f);
-}
-
-static vec3 joint_place(const cutis_character *c, int joint)
-{
-    mat34 inverse, bind;
-    memcpy(inverse.m, c->joints[joint].inverse_bind, sizeof inverse.m);
-    mat34_inverse(inverse, &bind);
-    return vec3_make(bind.m[3], bind.m[7], bind.m[11]);
 }
 
 /* Where a joint without children points: the mean of its points, and how far they reach along it. */
@@ -81,7 +74,7 @@ cutis_result springs_bones_build(const solver_build *build, springs_bones *bones
         if (weights->weights[i] > 0) moves[weights->joints[i]] = 1;
     }
     for (int j = 0; j < n; j++) {
-        places[j] = joint_place(c, j);
+        places[j] = joint_bind_place(&c->joints[j]);
         int up = c->joints[j].parent;
         while (up >= 0 && !moves[up]) up = c->joints[up].parent;
         bones->above[j] = up;

@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "character/skinning.h"
 #include "solvers/solver_kit.h"
 #include "solvers/springs/springs.h"
 
@@ -81,10 +82,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
 
     /* joints at rest */
     for (int j = 0; j < n; j++) {
-        mat34 inverse, bind;
-        memcpy(inverse.m, character->joints[j].inverse_bind, sizeof inverse.m);
-        mat34_inverse(inverse, &bind);
-        vec3 at = vec3_make(bind.m[3], bind.m[7], bind.m[11]);
+        vec3 at = joint_bind_place(&character->joints[j]);
         b->bones[j].joint = vec3_scale(vec3_sub(at, vec3_load(b->model->centre)), 1 / b->model->size);
     }
 
