@@ -68,6 +68,13 @@ typedef struct cli_option {
         .help = ".glb: about two thirds of the size by KHR_mesh_quantization, a quarter by EXT_meshopt_compression", \
         .fallback = "none"                                                                                           \
     }
+/* cli_add_given_motion, or the definition of a bake with cli_map */
+#define CLI_OPTION_MOTION(text)                                             \
+    {.name = "motion", .kind = CLI_TEXT, .value = "FILE", .help = text},    \
+    {                                                                       \
+        .name = "map", .kind = CLI_PAIR, .value = "FROM=TO",                \
+        .help = "joint FROM of the motion drives joint TO of the character" \
+    }
 /* otherwise: "30", or NULL where what is read may tell. */
 #define CLI_OPTION_FPS(text, otherwise)                                                                    \
     {                                                                                                      \
@@ -177,6 +184,8 @@ const char *cli_text_at(const cli_arguments *arguments, const char *name, int in
 /* All of them, in one block to free(): texts, and KEY=VALUE halved, with room for one pair more. */
 const char **cli_texts(const cli_arguments *arguments, const char *name, int *count);
 cutis_setting *cli_pairs(const cli_arguments *arguments, const char *name, int *count);
+/* The name pairs of --map, likewise. */
+cutis_name_pair *cli_map(const cli_arguments *arguments, int *count);
 
 /* "640x480" with "x", "30,15" with ",": exactly `count` finite numbers, nothing else. */
 bool cli_parse_numbers(const char *text, char separator, int count, double *numbers);
@@ -227,6 +236,11 @@ void cli_prop_requests_free(cutis_prop_request *requests, int count);
  * the message printed and the character as it was.
  */
 int cli_add_given_props(const cli_arguments *arguments, int clip, bool quiet, cutis_character **character);
+/*
+ * Add the motion of --motion, if given, to the character, which is replaced: its last clip then. CLI_OK, or an exit
+ * code with the message printed and the character as it was.
+ */
+int cli_add_given_motion(const cli_arguments *arguments, bool quiet, cutis_character **character);
 /* Whether the zoo has a character of that name. */
 bool cli_is_built_in(const char *name);
 /* "there is no built-in character ..." with the nearest name; returns CLI_USAGE. */

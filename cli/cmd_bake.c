@@ -205,15 +205,13 @@ static int run(const cli_arguments *arguments)
 
     /* lists */
     cutis_prop_request *props;
-    int example_count, map_count;
+    int example_count;
     int status = cli_prop_requests(arguments, &props, &def.prop_count);
     const char **paths = cli_texts(arguments, "example", &example_count);
     cutis_file *examples = cli_allocate((size_t)example_count, sizeof *examples);
     cutis_setting *settings = cli_pairs(arguments, "set", &def.setting_count);
-    cutis_setting *pairs = cli_pairs(arguments, "map", &map_count);
-    cutis_name_pair *map = cli_allocate((size_t)map_count, sizeof *map);
+    cutis_name_pair *map = cli_map(arguments, &def.map_count);
     for (int i = 0; i < example_count; i++) examples[i].name = paths[i];
-    for (int i = 0; i < map_count; i++) map[i] = (cutis_name_pair){pairs[i].key, pairs[i].value};
 
     /* the motion */
     def.clip = cli_text(arguments, "clip");
@@ -224,7 +222,6 @@ static int run(const cli_arguments *arguments)
     *(surface ? &def.surface.name : &def.motion.name) = motion;
 
     def.map = map;
-    def.map_count = map_count;
     def.examples = examples;
     def.example_count = example_count;
     def.fps = cli_number(arguments, "fps");
@@ -267,7 +264,6 @@ static int run(const cli_arguments *arguments)
     }
 
     free(map);
-    free(pairs);
     free(blows);
     free(settings);
     free(examples);
@@ -284,15 +280,9 @@ static const cli_option options[] = {
      .value = "S",
      .help = "solver, or a stack such as layers+slide (default layers; lbs for a mesh without skin weights)"},
     CLI_OPTION_CLIP("clip to bake; default: the first"),
-    {.name = "motion",
-     .kind = CLI_TEXT,
-     .value = "FILE",
-     .help = "take the motion from this file in place of a clip; a mesh without a skeleton is rigged first; of a "
-             "cache, its surface, for solver slide"},
-    {.name = "map",
-     .kind = CLI_PAIR,
-     .value = "FROM=TO",
-     .help = "joint FROM of the motion drives joint TO of the character"},
+    CLI_OPTION_MOTION(
+        "take the motion from this file in place of a clip; a mesh without a skeleton is rigged first; of "
+        "a cache, its surface, for solver slide"),
     CLI_OPTION_EXAMPLE("the same mesh in another pose, for solver curves; a mesh without a skeleton is rigged first"),
     CLI_OPTION_FPS("frames written per second; the simulation does not depend on it", "30"),
     CLI_OPTION_RANGE,

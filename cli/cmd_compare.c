@@ -103,6 +103,9 @@ static int run_solvers(comparison *c)
     def.props = props;
     def.solver = cutis_solver_with(CUTIS_SOLVER_BASELINE)->name;
     def.clip = cli_text(arguments, "clip");
+    def.motion.name = cli_text(arguments, "motion");
+    cutis_name_pair *map = cli_map(arguments, &def.map_count);
+    def.map = map;
     def.fps = cli_number(arguments, "fps");
     def.start = cli_number(arguments, "start");
     def.end = cli_number(arguments, "end");
@@ -129,6 +132,7 @@ static int run_solvers(comparison *c)
 
     cutis_bake_destroy(base);
     cli_prop_requests_free(props, def.prop_count);
+    free(map);
     if (status == CLI_INTERRUPTED || (!done && status != CLI_OK)) return status;
     return done ? CLI_OK : CLI_FAILURE;
 }
@@ -177,9 +181,8 @@ static void print_table(const comparison *c)
 static int draw(const comparison *c, const char *output, const char *const *extra)
 {
     /* arguments of 'cutis render' */
-    int prop_count = cli_text_count(c->arguments, "prop");
     bool ranged = cli_given(c->arguments, "start") || cli_given(c->arguments, "end");
-    char **argv = cli_allocate(3 * SOLVER_LIMIT + 32 + 2 * (size_t)prop_count, sizeof *argv);
+    char **argv = cli_allocate(3 * SOLVER_LIMIT + 32 + 2 * (size_t)c->arguments->given_count, sizeof *argv);
 
     int argc = 0;
     argv[argc++] = (char *)c->input;
@@ -187,10 +190,13 @@ static int draw(const comparison *c, const char *output, const char *const *extr
     /* A cache does not know where the props went: such a solver runs again for the picture of a whole clip. */
     char *sources[SOLVER_LIMIT];
     int source_count = 0;
+    bool reruns = false;
     for (int i = 0; i < c->count; i++) {
         const compared *e = &c->entries[i];
         if (!e->result) continue;
-        const char *shown = e->result->props_moved && !ranged ? e->solver : e->cache;
+        bool again = e->result->props_moved && !ranged;
+        const char *shown = again ? e->solver : e->cache;
+        reruns |= again;
         sources[source_count] = cli_format("%s=%s", e->solver, shown);
         argv[argc++] = sources[source_count++];
     }
@@ -200,15 +206,14 @@ static int draw(const comparison *c, const char *output, const char *const *extr
     const char *fixed[] = {"--fps", fps, "--quiet", "-o", output, NULL};
     for (int i = 0; fixed[i]; i++) argv[argc++] = (char *)fixed[i];
 
-    /* motion, props and what the caller adds */
-    if (cli_text(c->arguments, "clip")) {
-        argv[argc++] = (char *)"--clip";
-        argv[argc++] = (char *)cli_text(c->arguments, "clip");
-    }
-
-    for (int i = 0; i < prop_count; i++) {
-        argv[argc++] = (char *)"--prop";
-        argv[argc++] = (char *)cli_text_at(c->arguments, "prop", i);
+    /* motion, props and what the caller adds; caches show the motion of a file by themselves */
+    static const char *const passed[][2] = {
+        {"prop", "--prop"}, {"clip", "--clip"}, {"motion", "--motion"}, {"map", "--map"}};
+    for (int k = 0; k < (reruns ? 4 : 2); k++) {
+        for (int i = 0; i < cli_text_count(c->arguments, passed[k][0]); i++) {
+            argv[argc++] = (char *)passed[k][1];
+            argv[argc++] = (char *)cli_text_at(c->arguments, passed[k][0], i);
+        }
     }
     for (int i = 0; extra[i]; i++) argv[argc++] = (char *)extra[i];
 
@@ -484,6 +489,7 @@ static int run(const cli_arguments *arguments)
 static const cli_option options[] = {
     CLI_OPTION_OUTPUT("DIR", "folder for the page, the sheet and the caches"),
     CLI_OPTION_CLIP("clip to compare; default: the first"),
+    CLI_OPTION_MOTION("take the motion from this file in place of a clip; a mesh without a skeleton is rigged first"),
     CLI_OPTION_PROP,
     {.name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; default: all"},
     CLI_OPTION_FPS("frames per second", "30"),

@@ -73,6 +73,7 @@ static int find_clip(const cli_arguments *arguments, const cutis_character *char
     const char *name = cli_text(arguments, "clip");
     if (name) return cutis_character_find_clip(character, name);
     if (character->clip_count == 0) return -1;
+    if (cli_given(arguments, "motion")) return character->clip_count - 1;
     return cli_frame_count(&character->clips[0], fps) == cache->frame_count ? 0 : -1;
 }
 
@@ -189,10 +190,13 @@ static int run(const cli_arguments *arguments)
 
     cutis_character *character = cli_load_character(arguments->positionals[0], cli_flag(arguments, "json"), &status);
     if (!character) return status;
+    status = cli_add_given_motion(arguments, cli_flag(arguments, "json"), &character);
 
     /* A bake into a .glb holds its own rest pose. */
     const char *path = arguments->positionals[arguments->positional_count - 1];
-    if (arguments->positional_count < 2 && !cli_is_gltf(path))
+    if (status != CLI_OK)
+        ; /* said */
+    else if (arguments->positional_count < 2 && !cli_is_gltf(path))
         status = cli_usage_error(arguments, "the cache to measure is missing: cutis measure %s CACHE", path);
     else if (!(cache = cli_load_cache(path, character, cli_text(arguments, "clip"))))
         status = CLI_FAILURE;
@@ -209,6 +213,7 @@ static int run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     CLI_OPTION_CLIP("clip that the frames show, for the comparison with linear skinning; of a .glb: the clip to play"),
+    CLI_OPTION_MOTION("file with the motion that the frames show, as it was given to 'cutis bake'"),
     {.name = "start", .kind = CLI_NUMBER, .value = "SECONDS", .help = "time of the clip that frame 0 shows"},
     CLI_OPTION_FPS("frames per second, for caches without a rate (.npy, .obj; default 30)", NULL),
 };
@@ -217,9 +222,9 @@ const cli_command cmd_measure = {
     .name = "measure",
     .usage = "FILE|NAME [CACHE] [--clip C] [--fps F] [--json]",
     .summary = "measure the quality of a baked result",
-    .description = "A CACHE is a file that 'cutis bake' wrote; a .glb is played and needs no second file. With --clip, "
-                   "or when the first clip has as many frames, every frame is also compared with linear skinning of "
-                   "the clip, as a bake does.",
+    .description = "A CACHE is a file that 'cutis bake' wrote; a .glb is played and needs no second file. With --clip "
+                   "or --motion, or when the first clip has as many frames, every frame is also compared with linear "
+                   "skinning of the clip, as a bake does.",
     .examples = "cutis measure arm arm.pc2\ncutis measure hero.glb hero.npy --fps 60 --json\n"
                 "cutis measure hero_flesh.glb",
     .options = options,

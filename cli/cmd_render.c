@@ -24,7 +24,7 @@ static int sources_open(picture_job *r)
     int status = CLI_OK;
 
     /* Without a cache: the clip under linear blend skinning when there is a wish for one, else the rest pose. */
-    bool moves = r->video || r->sheet || cli_given(a, "clip") || cli_given(a, "frame");
+    bool moves = r->video || r->sheet || cli_given(a, "clip") || cli_given(a, "motion") || cli_given(a, "frame");
     const char *fallback = moves && r->character->clip_count > 0 ? cutis_model_def_default().solver : "rest";
 
     /* each source that is named, or the one that stands in */
@@ -41,7 +41,7 @@ static int sources_open(picture_job *r)
 static int clip_choose(picture_job *r)
 {
     const cutis_character *c = r->character;
-    r->clip = c->clip_count > 0 ? 0 : -1;
+    r->clip = c->clip_count == 0 ? -1 : cli_given(r->arguments, "motion") ? c->clip_count - 1 : 0;
     if (!cli_given(r->arguments, "clip")) return CLI_OK;
     r->clip = cli_find_clip(c, cli_text(r->arguments, "clip"));
     return r->clip < 0 ? CLI_USAGE : CLI_OK;
@@ -208,7 +208,8 @@ static int render_run(picture_job *r)
     r->pool = cli_create_pool(cli_integer(a, "threads"));
     if (!r->pool) return CLI_FAILURE;
 
-    status = clip_choose(r);
+    status = cli_add_given_motion(a, r->quiet, &r->character);
+    if (status == CLI_OK) status = clip_choose(r);
     if (status == CLI_OK) status = cli_add_given_props(a, r->clip, r->quiet, &r->character);
     if (status == CLI_OK) status = sources_open(r);
 
@@ -284,6 +285,7 @@ static const cli_option options[] = {
      .help = "frame to show, from 0 (-1 is the last), or a time, 1.5s; for a video or sheet the frames A:B:STEP, or a "
              "range of time, 0.5s:2s; parts may be omitted"},
     CLI_OPTION_CLIP("clip for solvers and skeleton; default: the first"),
+    CLI_OPTION_MOTION("take the motion from this file (.bvh or another character) in place of a clip"),
     CLI_OPTION_FPS("frames per second of clips, and of caches without a rate", NULL),
     CLI_OPTION_SET("a parameter of the solvers that run here"),
     CLI_OPTION_PROP,

@@ -96,6 +96,31 @@ cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *s
     return character;
 }
 
+int cli_add_given_motion(const cli_arguments *arguments, bool quiet, cutis_character **character)
+{
+    const char *path = cli_text(arguments, "motion");
+    if (!path) return CLI_OK;
+
+    /* nothing that a motion could move */
+    if ((*character)->joint_count == 0)
+        return cli_error("%s has no skeleton for the motion '%s'; make one with 'cutis rig'", (*character)->name, path);
+
+    /* what only the copy warns of is new */
+    int known = (*character)->warning_count;
+    cutis_character *moved;
+    cutis_error error;
+    int map_count;
+    cutis_name_pair *map = cli_map(arguments, &map_count);
+    cutis_result result = cutis_character_add_bvh(*character, path, map, map_count, NULL, &moved, &error);
+    free(map);
+    if (result != CUTIS_OK) return cli_library_error(&error);
+
+    if (!quiet) cli_warnings(moved->warnings + known, moved->warning_count - known);
+    cutis_character_destroy(*character);
+    *character = moved;
+    return CLI_OK;
+}
+
 cutis_cache *cli_load_cache(const char *path, const cutis_character *character, const char *clip)
 {
     cutis_cache *cache = NULL;

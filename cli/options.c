@@ -461,26 +461,53 @@ const char **cli_texts(const cli_arguments *arguments, const char *name, int *co
     return texts;
 }
 
-cutis_setting *cli_pairs(const cli_arguments *arguments, const char *name, int *count)
+/* One block: room for `count` items, then the texts of a pair each, cut at their first '='. */
+static void *pairs_copy(const cli_arguments *arguments, const char *name, size_t item, int *count, char **text)
 {
     const char **texts = cli_texts(arguments, name, count);
     size_t bytes = 0;
-
-    /* one block: the pairs, then their text */
     for (int i = 0; i < *count; i++) bytes += strlen(texts[i]) + 1;
-    cutis_setting *pairs = cli_allocate(1, ((size_t)*count + 1) * sizeof *pairs + bytes);
-    char *at = (char *)(pairs + *count + 1);
 
+    char *block = cli_allocate(1, ((size_t)*count + 1) * item + bytes);
+    char *at = *text = block + ((size_t)*count + 1) * item;
     for (int i = 0; i < *count; i++) {
         strcpy(at, texts[i]);
-        char *middle = strchr(at, '='); /* a pair has one: it was checked when it was parsed */
-        *middle = 0;
-        pairs[i] = (cutis_setting){at, middle + 1};
+        *strchr(at, '=') = 0; /* a pair has one: it was checked when it was parsed */
         at += strlen(texts[i]) + 1;
     }
 
     free(texts);
+    return block;
+}
+
+/* The next text of such a block. */
+static const char *pairs_next(char **text)
+{
+    const char *at = *text;
+    *text += strlen(at) + 1;
+    return at;
+}
+
+cutis_setting *cli_pairs(const cli_arguments *arguments, const char *name, int *count)
+{
+    char *text;
+    cutis_setting *pairs = pairs_copy(arguments, name, sizeof *pairs, count, &text);
+    for (int i = 0; i < *count; i++) {
+        pairs[i].key = pairs_next(&text);
+        pairs[i].value = pairs_next(&text);
+    }
     return pairs;
+}
+
+cutis_name_pair *cli_map(const cli_arguments *arguments, int *count)
+{
+    char *text;
+    cutis_name_pair *map = pairs_copy(arguments, "map", sizeof *map, count, &text);
+    for (int i = 0; i < *count; i++) {
+        map[i].from = pairs_next(&text);
+        map[i].to = pairs_next(&text);
+    }
+    return map;
 }
 
 /* ---- help ---- */

@@ -292,7 +292,19 @@ run 0 bake arm --solver lbs --motion wave.bvh --map Ulna=forearm -o t.npy --fps 
 checks=$((checks + 1))
 [ ! -s err ] && [ "$(value hash t.json)" != "$still" ] || fail "the name map has no effect"
 sed 's/Shoulder/Tail/' wave.bvh >tail.bvh
+run 0 measure arm t.npy --motion wave.bvh
+shows "against linear skinning of the clip: [lb][oa]"
+run 0 bake arm --solver lbs --motion wave.bvh -o t.npy --fps 20 -q
+run 0 measure arm t.npy --motion wave.bvh --fps 20
+shows "against linear skinning of the clip: good"
+run 0 render arm --motion wave.bvh --map Ulna=forearm --frame 1s --size 64x64 -q -o waved.png
+run 0 render arm --motion wave.bvh --map Ulna=forearm --frame 0s --size 64x64 -q -o still.png
+checks=$((checks + 1))
+! cmp -s waved.png still.png || fail "render does not show the motion"
+run 0 compare arm --motion wave.bvh --solvers lbs,dqs --end 0.2 -q -o waves
 run 1 bake arm --solver lbs --motion tail.bvh -o t.npy
+run 1 render arm --motion tail.bvh -o t.png
+shows "give a name map" err
 run 1 bake arm --solver lbs --motion nofile.bvh -o t.npy
 
 # A bare mesh and a capture whose joints are named otherwise: it gets a skeleton, and its arm goes up and down.
