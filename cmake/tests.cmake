@@ -68,6 +68,10 @@ if(TARGET cutis)
   foreach(script ${CUTIS_TEST_SCRIPTS})
     get_filename_component(name ${script} NAME_WE)
     add_check(${name} program sh ${script} $<TARGET_FILE:cutis>)
+    file(STRINGS ${script} marks REGEX "ctest: slow")
+    if(marks)
+      set_tests_properties(${name} PROPERTIES LABELS "program;slow")
+    endif()
   endforeach()
 endif()
 
@@ -77,7 +81,7 @@ endif()
 if(CUTIS_MATRIX)
   # Of the scripts, those that read files and mistyped options: the others run the same code on larger characters.
   add_check(asan matrix sh tests/sanitize.sh asan -L "unit|program" -LE slow
-            -E "blender|import|wild|toy|valid|interrupt|render|props|batch|slide_cli|odd_files")
+            -E "import|toy|valid|render|slide_cli|odd_files")
   # Under ThreadSanitizer a solver's own tests take minutes each; the golden scenes run every solver on three threads.
   add_check(tsan matrix sh tests/sanitize.sh tsan -R "^(test_base|test_contact|test_measure|golden_3)$")
   foreach(variant clang-O3 scalar sse2) # gcc -O3 is the release build itself

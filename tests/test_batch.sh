@@ -1,5 +1,6 @@
 #!/bin/sh
 # test_batch.sh PROGRAM: lists of bakes: failures stay single, done work is skipped, SIGKILL loses nothing.
+# ctest: slow
 
 . "$(dirname "$0")/shell.sh"
 subcommand=batch

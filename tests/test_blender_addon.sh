@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_blender_addon.sh PROGRAM: the Blender add-on, installed from its .zip, without a window: tests/blender_addon.py.
 # Skipped without Blender.
+# ctest: slow
 set -u
 if ! command -v blender >/dev/null; then
     echo "skipped: blender is not installed"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_fbx_blender.sh CUTIS: FBX files that Blender exports from characters give the characters back, within 1e-4 of the size.
 # Skips without Blender or ../shared/models.
+# ctest: slow
 twins=$(dirname "$1")/test_twins
 models=../shared/models
 command -v blender >/dev/null && [ -d $models/rigs ] && [ -x "$twins" ] || { echo "no Blender or no ../shared/models: skipped"; exit 77; }

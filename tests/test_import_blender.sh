@@ -2,6 +2,7 @@
 # test_import_blender.sh PROGRAM: Blender plays a baked .glb, with few targets, with one for each frame, quantized, and packed by
 # meshopt and unpacked again by convert (Blender 3.4 does not read that extension), and the .pc2 of the same bake, as its positions
 # say. Skipped without Blender. (Blender cuts weights of targets to 0..1.)
+# ctest: slow
 set -u
 if ! command -v blender >/dev/null; then
     echo "skipped: blender is not installed"

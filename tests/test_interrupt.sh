@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_interrupt.sh: Ctrl-C and SIGTERM end the program within a second, wherever it is, and leave no file behind;
 # --partial keeps the frames that are done. Ranges of a clip.
+# ctest: slow
 . "$(dirname "$0")/shell.sh"
 
 # interrupt SIGNAL SECONDS ARGUMENTS...: start, wait, send the signal; the exit code in $got, milliseconds in $took.

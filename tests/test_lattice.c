@@ -1104,12 +1104,12 @@ static void stiffness_is_a_frequency(void **unused)
         double substep;
     } cases[] = {{"4", "28", "3", 1.0 / 120}, {"4", "28", "3", 1.0 / 240}, {"4", "28", "3", 1.0 / 480},
                  {"4", "28", "5", 1.0 / 120}, {"4", "56", "5", 1.0 / 120}, {"4", "56", "7", 1.0 / 120},
-                 {"4", "56", "3", 1.0 / 480}, {"4", "28", "5", 1.0 / 60},  {"2", "28", "3", 1.0 / 120},
+                 {"4", "42", "3", 1.0 / 480}, {"4", "28", "5", 1.0 / 60},  {"2", "28", "3", 1.0 / 120},
                  {"8", "28", "5", 1.0 / 240}, {"4", "42", "4", 1.0 / 240}};
     double worst = 0;
     for (int i = 0; i < COUNT_OF(cases); i++) {
         scene s = slab_make(cases[i].stiffness, "0", cases[i].resolution, cases[i].region, cases[i].substep);
-        double asked = strtod(cases[i].stiffness, NULL), found = slab_frequency(&s, 4);
+        double asked = strtod(cases[i].stiffness, NULL), found = slab_frequency(&s, 2);
         print_message("%s Hz, resolution %s, region %s, substep 1/%.0f: %.2f Hz\n", cases[i].stiffness,
                       cases[i].resolution, cases[i].region, 1 / cases[i].substep, found);
         worst = fmax(worst, fabs(found / asked - 1));

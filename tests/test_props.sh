@@ -1,5 +1,6 @@
 #!/bin/sh
 # test_props.sh PROGRAM: --prop in bake, render and compare: built-in things, files, places, the report, errors.
+# ctest: slow
 
 . "$(dirname "$0")/shell.sh"
 

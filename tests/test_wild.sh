@@ -1,5 +1,6 @@
 #!/bin/sh
 # test_wild.sh: the short form of scripts/wild.py: a few frames of characters that nobody here made. Skipped without them.
+# ctest: slow
 . "$(dirname "$0")/shell.sh"
 [ -d "$root/../shared/models" ] || { echo "test_wild: there is no ../shared/models"; exit 77; }
 
