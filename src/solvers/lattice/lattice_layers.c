@@ -16,6 +16,11 @@
  * so that two bones blend over about one falloff length on either side of their joint. */
 #define DISTANCE_FLOOR 0.5f
 
+/* Parts of a voxel's edge that ways along links are counted in: links are whole numbers of quarters. */
+#define WAY_PARTS 16
+/* Weights and shares that differ by less than this are equal. */
+#define TIE 1e-3f
+
 /* ---- Manhattan distance ---- */
 
 static bool heap_before(const float *distance, int a, int b)
@@ -68,7 +73,8 @@ void lattice_distance(const lattice_graph *graph, float *distance, int *sources,
             distance[v] = FLT_MAX;
     }
 
-    /* Dijkstra */
+    /* Dijkstra, in parts of a voxel that sum without rounding: of equal ways the lower number wins, not the last bit */
+    float part = graph->cell / WAY_PARTS;
     while (count > 0) {
         int v = heap_take(distance, heap, place, &count);
 
@@ -78,8 +84,8 @@ void lattice_distance(const lattice_graph *graph, float *distance, int *sources,
         for (int i = graph->link_first[v * LATTICE_DIRECTIONS]; i < end; i++) {
             int next = graph->links[i];
             const float *there = graph->rest + 4 * next;
-            float length =
-                distance[v] + fabsf(here[0] - there[0]) + fabsf(here[1] - there[1]) + fabsf(here[2] - there[2]);
+            float way = fabsf(here[0] - there[0]) + fabsf(here[1] - there[1]) + fabsf(here[2] - there[2]);
+            float length = distance[v] + rintf(way / part);
             if (length >= distance[next]) continue;
             distance[next] = length;
             if (sources) sources[next] = sources[v];
@@ -90,6 +96,10 @@ void lattice_distance(const lattice_graph *graph, float *distance, int *sources,
             heap_lift(distance, heap, place, place[next]);
         }
     }
+
+    /* in sizes */
+    for (int v = 0; v < graph->count; v++)
+        if (distance[v] < FLT_MAX) distance[v] *= part;
 }
 
 /* ---- bones ---- */
@@ -290,7 +300,7 @@ static void influence_add(lattice_layers *layers, int voxel, int joint, float we
     int *joints = layers->joints + LATTICE_JOINTS * voxel;
     float *weights = layers->weights + LATTICE_JOINTS * voxel;
     int at = LATTICE_JOINTS;
-    while (at > 0 && weight > weights[at - 1]) at--;
+    while (at > 0 && weight > (1 + TIE) * weights[at - 1]) at--;
     for (int i = LATTICE_JOINTS - 1; i > at; i--) {
         joints[i] = joints[i - 1];
         weights[i] = weights[i - 1];
@@ -567,7 +577,7 @@ static void layers_divide(classifier *c, const float *bone_distance, const float
         /* the layer of the largest share */
         layers->layer[v] = 0;
         for (int i = 1; i < LATTICE_LAYERS; i++)
-            if (shares[i] > shares[layers->layer[v]]) layers->layer[v] = (uint8_t)i;
+            if (shares[i] > shares[layers->layer[v]] + TIE) layers->layer[v] = (uint8_t)i;
     }
 }
 

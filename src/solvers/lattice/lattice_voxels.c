@@ -29,6 +29,13 @@
 #define OVERLAP_MOST 0.3
 /* The samples stand a little beside the middle, so that symmetric characters do not put edges on the rays. */
 static const double jitter[3] = {1.7e-3, 2.3e-3, 3.1e-3};
+/*
+ * Room between the surface and the walls of the grid, both sides together, and how far the grid stands beside the
+ * middle of the surface, in cells: the points of a symmetric character's middle lie in cells, not on walls, where the
+ * last bits of the file would decide.
+ */
+#define SLACK 0.06
+static const double shift[3] = {0.013, 0.017, 0.011};
 
 typedef struct voxeliser {
     const lattice_shape *shape; /* of one component */
@@ -1082,14 +1089,14 @@ cutis_result lattice_voxelise(const lattice_shape *shape, int resolution, arena 
     }
     if (!(side > 0)) return error_set(error, CUTIS_ERROR_DATA, "the mesh has no extent; all its points coincide");
 
-    /* The longest side takes exactly `resolution` cells; the others are centred in whole ones. */
+    /* The longest side takes `resolution` cells; the others are centred in whole ones. */
     memset(graph, 0, sizeof *graph);
     size_t cell_count = 1;
-    graph->step = side / resolution * (1 + 1e-5);
+    graph->step = side / (resolution - SLACK);
     graph->cell = (float)graph->step;
     for (int k = 0; k < 3; k++) {
-        graph->dims[k] = MAX((int)ceil((high[k] - low[k]) / graph->step - 1e-9), 1);
-        graph->origin[k] = 0.5 * (low[k] + high[k]) - 0.5 * graph->dims[k] * graph->step;
+        graph->dims[k] = MAX((int)ceil((high[k] - low[k]) / graph->step + SLACK - 1e-4), 1);
+        graph->origin[k] = 0.5 * (low[k] + high[k]) - (0.5 * graph->dims[k] + shift[k]) * graph->step;
         cell_count *= graph->dims[k];
     }
 
