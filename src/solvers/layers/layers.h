@@ -123,7 +123,8 @@ typedef struct layers_volumes {
     float *softness;     /* (point_count) how much the point gives way, 0..1 */
     float *areas;        /* (point_count) at rest */
     double *give;        /* (count) areas x softness x shares of all points, frozen or not */
-    double *depths;      /* (count) rest over give: how far the skin would go for all of the volume */
+    float deepest;       /* depth of flesh where softness is 1, sizes */
+    double *depths;      /* (count) how far the skin would go for all of the volume, or all of its flesh: the less */
     float *freedom;      /* (count) what part of give is not frozen */
 } layers_volumes;
 

@@ -65,10 +65,10 @@
           "above rounding and the shear of retargeted joints", "flesh_goes_along_with_scaled_joints")                  \
     LIMIT(double, SCALE_MOST, 0.1, "volume", "swelling of a joint from which on they are not",                           \
           "a kept volume would undo what is asked for and be seen", "flesh_goes_along_with_scaled_joints")              \
-    LIMIT(double, CHANGE_LEAST, 0.3, "volume", "change of a sub-volume by skinning alone that flesh makes up for",       \
+    LIMIT(double, CHANGE_LEAST, 0.3, "flesh", "change of a sub-volume by skinning alone, over its flesh, that flesh makes up for",       \
           "creases of elbows and fists are below", "every_sub_volume_is_kept")                                         \
-    LIMIT(double, CHANGE_MOST, 0.6, "volume", "and from which on it does not",                                           \
-          "a limb of half its volume is seen to be thin", "cuts_that_move_harm_no_limb")                               \
+    LIMIT(double, CHANGE_MOST, 0.6, "flesh", "and from which on it does not",                                           \
+          "a limb of half its volume is seen to be thin", "flesh_answers_for_no_more_than_itself")                               \
     /* ---- reset ---- */                                                                                              \
     LIMIT(int, RESET_SUBSTEPS, 40, "substeps", "length of the walk from the rest pose",                                \
           "a joint turns by 5 degrees in each at most", "reset_into_a_pose_is_clean")                                  \

@@ -611,6 +611,7 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
     }
 
     for (size_t k = 0; k < n; k++) v->softness[k] = MAX(v->softness[k] / deepest, 0.05f);
+    v->deepest = deepest;
 
     v->areas = ARENA_ARRAY(memory, float, n);
     v->give = ARENA_ARRAY(memory, double, v->count + 1);
@@ -658,7 +659,7 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
                           positions, NULL, NULL, sums);
             v->rest[p] = sums[0] / 6;
             if (!piece_closed(v, p, positions)) v->rest[p] = 0, dropped++;
-            v->depths[p] = v->give[p] > 0 ? fabs(v->rest[p]) / v->give[p] : 0;
+            v->depths[p] = v->give[p] > 0 ? MIN(fabs(v->rest[p]) / v->give[p], (double)v->deepest) : 0;
         }
 
         if (dropped > 0 && build->warn)
@@ -741,10 +742,10 @@ static double piece_volume(const volume_task *task, int p)
 }
 
 /*
- * Where skinning alone changes a piece by a part of itself, flesh makes up for it. Where it changes it by more than
- * half, no flesh was pressed: the cuts around the piece have moved, as in a rest pose far from the clip's or at the hem
- * of an open skirt, and a thin limb would have to swell or shrink to half its size. The more it does, the less is made
- * up for.
+ * Where skinning alone changes a piece by a part of its flesh, flesh makes up for it. Where it changes it by more than
+ * half of that, no flesh was pressed: the cuts around the piece have moved, as in a rest pose far from the clip's, at
+ * the hem of an open skirt, or at the root of a tail, where little skin answers for a deep fan; and that skin would
+ * have to go in to the bone or as far out. The more it does, the less is made up for.
  */
 void layers_volume_targets(const layers_volumes *volumes, int point_count, layers_volume_work *work,
                            const cutis_jobs *jobs)
@@ -754,7 +755,7 @@ void layers_volume_targets(const layers_volumes *volumes, int point_count, layer
     for (int p = 0; p < volumes->count; p++) {
         double rest = volumes->rest[p];
         double skinned = piece_volume(&task, p);
-        double change = rest != 0 ? fabs(skinned / rest - 1) : 0;
+        double change = rest != 0 ? fabs(skinned - rest) / (volumes->depths[p] * volumes->give[p]) : 0;
         double u = CLAMP((change - CHANGE_LEAST) / (CHANGE_MOST - CHANGE_LEAST), 0, 1);
         double share = 1 - u * u * (3 - 2 * u);
         work->targets[p] = rest != 0 ? skinned + share * (rest - skinned) : 0;
