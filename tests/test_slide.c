@@ -55,6 +55,21 @@ typedef struct one_element {
     double energy, j, axes[3][3], gradient[3][2], weights[6], factors[6][3][2];
 } one_element;
 
+/* What slide_atlas.h tells of a triangle at rest. */
+static void chart_slopes(const double x[3][3], d4 slopes[4], int lane)
+{
+    double g[3] = {0, 0, 0};
+    for (int e = 0; e < 3; e++) {
+        double d1 = x[1][e] - x[0][e], d2 = x[2][e] - x[0][e];
+        g[0] += d1 * d1, g[1] += d1 * d2, g[2] += d2 * d2;
+    }
+    double edge = sqrt(g[0]), side = g[1] / edge, height = sqrt(g[2] - side * side);
+    slopes[0][lane] = 1 / edge;
+    slopes[1][lane] = -side / (edge * height);
+    slopes[2][lane] = 1 / height;
+    slopes[3][lane] = 0.5 * edge * height;
+}
+
 static one_element make_one(const slide_material *m, double stiffness, const double x[3][3], double stretch,
                             const double places[3][3], const double normal[3], bool project, int lane)
 {
@@ -69,8 +84,11 @@ static one_element make_one(const slide_material *m, double stiffness, const dou
         wide_normal[e][lane] = normal[e];
     }
     wide_stiffness[lane] = stiffness;
-    d4 products[3], skin;
-    slide_body body = slide_body_make((const d4(*)[3])wide_x, (const d4(*)[3])wide_x, stretch, products);
+    d4 slopes[4], metric[3], skin;
+    for (int i = 0; i < 4; i++) slopes[i] = d4_set(NAN);
+    chart_slopes(x, slopes, lane);
+    slide_body body = slide_body_make(slopes, (const d4(*)[3])wide_x, stretch, metric);
+    assert_true(fabs(metric[0][lane] - 1) + fabs(metric[1][lane]) + fabs(metric[2][lane] - 1) < 1e-9);
     slide_element wide;
     slide_element_make(m, wide_stiffness, &body, (const d4(*)[3])wide_places, wide_normal, project, &wide);
     d4 energy = slide_element_energy(m, wide_stiffness, &body, (const d4(*)[3])wide_places, wide_normal, &skin);

@@ -78,7 +78,8 @@ static double strip_frequency(int columns, double stretch, double substep)
         cutis_state_step(model, state, &input, time - cutis_state_time(state));
         assert_true(cutis_state_output(model, state, "sliding", &sliding));
         double mean = 0;
-        for (int v = 0; v < s.character->vertex_count; v++) mean += (double)sliding.values[3 * v];
+        for (int v = 0; v < s.character->vertex_count; v++)
+            mean += sin(3.14159265358979 * (double)s.character->positions[3 * v]) * (double)sliding.values[3 * v];
         if (time > 0.12 && last * mean < 0) {
             last_time = time - substep * mean / (mean - last);
             if (crossings++ == 0) first_time = last_time;

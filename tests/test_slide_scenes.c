@@ -453,19 +453,24 @@ static void dinosaur_jiggles_after_the_stop(void **state)
             last[k] = sliding.values[k];
         }
     }
+    /* swings count from 1 % of the first speed on: below, single points that come free decide */
     int turns = 0;
-    double soon = 0, later = 0, late = 0;
-    for (int i = 3; i < 75; i++) turns += along[i] * along[i - 1] < 0;
+    double soon = 0, later = 0, late = 0, swing = along[2];
+    for (int i = 3; i < COUNT; i++) {
+        if (!(fabs(along[i]) > 0.01 * along[2])) continue;
+        turns += along[i] * swing < 0;
+        swing = along[i];
+    }
     for (int i = 2; i < 12; i++) soon = fmax(soon, sqrt(speed[i]));
     for (int i = 50; i < 60; i++) later = fmax(later, sqrt(speed[i]));
     for (int i = COUNT - 10; i < COUNT; i++) late = fmax(late, sqrt(speed[i]));
     double rate = log(soon / later) / (48 * 0.008);
     print_message(
         "dinosaur: speed of the skin %.2g sizes a second after the stop, %.2g after 0.4 s, %.2g after 1.2 s; it turns "
-        "%d times in 0.6 s and dies down at %.1f 1/s\n",
+        "%d times and dies down at %.1f 1/s\n",
         soon, later, late, turns, rate);
     assert_true(soon > 1e-3);
-    assert_true(turns >= 6);
+    assert_true(turns >= 4);
     assert_true(rate > 2 && rate < 12);
     assert_true(late < 0.1 * soon);
     free(last), free(first);

@@ -171,7 +171,7 @@ static void factor_load(factor *f, const slide_model *model, const slide_scratch
             for (int n = model->link_first[i]; n < model->link_first[i + 1]; n++) {
                 for (int k = 0; k < 2; k++) {
                     f->rows[at] = 2 * model->links[n] + k;
-                    f->values[at++] = s->rows[n][e + 2 * k];
+                    f->values[at++] = s->rows[n][2 * e + k];
                 }
             }
         }

@@ -30,11 +30,22 @@ static inline d4 d4_load_floats(const float *from)
     return __builtin_convertvector(a, d4);
 }
 static inline void d4_store(double *to, d4 a) { memcpy(to, &a, sizeof a); }
+#if LANES == 8 && defined(__AVX__)
+static inline d4 d4_select(d4_mask mask, d4 yes, d4 no)
+{
+    return (d4)_mm256_blendv_pd((__m256d)no, (__m256d)yes, (__m256d)mask);
+}
+/* b when one is no number. */
+static inline d4 d4_max(d4 a, d4 b) { return (d4)_mm256_max_pd((__m256d)a, (__m256d)b); }
+static inline d4 d4_min(d4 a, d4 b) { return (d4)_mm256_min_pd((__m256d)a, (__m256d)b); }
+static inline bool d4_any(d4_mask mask) { return _mm256_movemask_pd((__m256d)mask) != 0; }
+#else
 static inline d4 d4_select(d4_mask mask, d4 yes, d4 no) { return (d4)((mask & (d4_mask)yes) | (~mask & (d4_mask)no)); }
 static inline d4 d4_max(d4 a, d4 b) { return d4_select(a > b, a, b); }
 static inline d4 d4_min(d4 a, d4 b) { return d4_select(a < b, a, b); }
-static inline d4 d4_abs(d4 a) { return (d4)((d4_mask)a & INT64_MAX); }
 static inline bool d4_any(d4_mask mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
+#endif
+static inline d4 d4_abs(d4 a) { return (d4)((d4_mask)a & INT64_MAX); }
 static inline d4 d4_sqrt(d4 a)
 {
 #if LANES == 8 && defined(__AVX__)
@@ -49,13 +60,13 @@ static inline d4 d4_sqrt(d4 a)
     return a;
 #endif
 }
-/* The two numbers at `from`, each twice: a, a, b, b. */
+/* The two numbers at `from`, twice: a, b, a, b. */
 static inline d4 d4_pair(const double *from)
 {
-#if LANES == 8 && defined(__AVX2__)
-    return (d4)_mm256_permute4x64_pd(_mm256_castpd128_pd256(_mm_loadu_pd(from)), 0x50);
+#if LANES == 8 && defined(__AVX__)
+    return (d4)_mm256_broadcast_pd((const __m128d *)from);
 #else
-    return (d4){from[0], from[0], from[1], from[1]};
+    return (d4){from[0], from[1], from[0], from[1]};
 #endif
 }
 /* Rows become columns. */

@@ -162,9 +162,10 @@ static void slide_finish(const void *data, void *memory, void *scratch, const so
     slide_scratch s;
     slide_state_view(model, memory, &state);
     slide_scratch_view(model, scratch, &s);
+    s.spots = state.spots;
     for (int i = 0; i < 3 * model->point_count; i++) s.x[i] = (double)state.surface[i] / model->unit;
     slide_system_shapes(model, &s, input->jobs);
-    slide_skin_points(model, &s, state.places, input->jobs);
+    slide_skin_known(model, &s, state.places, input->jobs);
     slide_system_stresses(model, &s, input->jobs);
     slide_outputs_fill(model, &state, &s, input->jobs);
 }

@@ -76,7 +76,7 @@ typedef struct slide_model {
     const int *links;            /* (link_first[free_count]) neighbours that may move, as places in equations */
     const int *link_first;       /* (free_count + 1) */
     const int *link_upper;       /* (free_count) first link to a later equation */
-    const int (*slots)[2];       /* (entries of point_triangles) links to the next two corners; -1: one may not move */
+    const int (*sources)[2];     /* (links) the blocks that add up to an entry, the second in the other order */
     const float *first_slide[3]; /* (vertex_count) sliding at the beginning, file units; NULL: none */
     const float *pull[3]; /* (vertex_count) velocity of attached skin along the body, file units / s; NULL: none */
     int constraint_count; /* directions that may not move */
@@ -90,8 +90,11 @@ typedef struct slide_model {
     const int *face_triangles; /* (face_count) one triangle of each, or -1 */
 } slide_model;
 
-/* Numbers of a triangle's block: six 2 x 2 blocks of the Hessian, the gradient of three corners, two unused. */
-enum { SLIDE_BLOCK_SIZE = 32 };
+/*
+ * Numbers of a triangle: six 2 x 2 blocks of the Hessian, each row by row, of each corner with itself and then of each
+ * with the next; the gradient of three corners and two unused.
+ */
+enum { SLIDE_BLOCKS = 6, SLIDE_HESSIAN_SIZE = 24, SLIDE_GRADIENT_SIZE = 8 };
 
 /* Everything that lives within a step. All doubles but where said. */
 typedef struct slide_scratch {
@@ -105,13 +108,14 @@ typedef struct slide_scratch {
     double (*jacobians)[6];                     /* (point_count), constrained directions taken out */
     double (*inertia)[3];                       /* (point_count) */
     double (*shapes)[4];                        /* (triangle_count) of the body: area and triangular factor */
-    double (*blocks)[SLIDE_BLOCK_SIZE];         /* (triangle_count) Hessian and gradient, slide_system.c */
+    double (*hessians)[SLIDE_HESSIAN_SIZE];     /* (triangle_count, and a zero) slide_system.c */
+    double (*gradients)[SLIDE_GRADIENT_SIZE];   /* (triangle_count) */
     double *energies, *old_energies;            /* (triangle_count) */
     double (*stress)[2];                        /* (triangle_count) */
     double *taken;                              /* (triangle_count) share of length that wrinkles take up */
     double (*pressed)[3];                       /* (triangle_count) direction of the smaller stress, in the skin */
     double (*diagonal)[3];                      /* (free_count, as equations are) xx, xy, yy */
-    double (*rows)[4];                          /* (links) column by column: xx, yx, xy, yy */
+    double (*rows)[4];                          /* (links) xx, xy, yx, yy */
     double (*pivots)[3], (*inverse)[3];         /* (free_count) of the preconditioner */
     double *right;                              /* (2 point_count) */
     double *residual, *search, *image, *smooth; /* (2 point_count) of the conjugate gradients */

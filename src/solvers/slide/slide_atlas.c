@@ -321,6 +321,18 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
     double w[3] = {1 - place->b[0] - place->b[1], place->b[0], place->b[1]};
     int t = place->triangle;
 
+    /* most ways end in the triangle in which they begin */
+    double rates[2];
+    slide_chart_rates(atlas, t, way, rates);
+    double b1 = place->b[0] + rates[0];
+    double b2 = place->b[1] + rates[1];
+    if (b1 >= 0 && b2 >= 0 && b1 + b2 <= 1) {
+        *place = (slide_place){.triangle = t, .b = {b1, b2}};
+        way[0] = 0;
+        way[1] = 0;
+        return;
+    }
+
     /* triangle by triangle */
     for (int crossing = 0; crossing < CROSSING_LIMIT; crossing++) {
         const slide_chart *chart = &atlas->charts[t];
@@ -409,17 +421,6 @@ slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const dou
     const double *turn = atlas->turns[best][best_corner];
     double c[2] = {turn[0] * carried[0] - turn[1] * carried[1], turn[1] * carried[0] + turn[0] * carried[1]};
     double best_way[2] = {turn[0] * way[0] - turn[1] * way[1], turn[1] * way[0] + turn[0] * way[1]};
-
-    /* most ways end in the triangle in which they begin */
-    double rates[2];
-    slide_chart_rates(atlas, best, best_way, rates);
-    double b1 = place.b[0] + rates[0];
-    double b2 = place.b[1] + rates[1];
-    if (best_inside >= 0 && b1 >= 0 && b2 >= 0 && b1 + b2 <= 1) {
-        carried[0] = c[0];
-        carried[1] = c[1];
-        return (slide_place){.triangle = best, .b = {b1, b2}};
-    }
 
     if (best_inside < 0) {
         /* Between two fans' edges, or off the boundary: along the nearer edge. */

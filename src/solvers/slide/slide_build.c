@@ -303,10 +303,16 @@ static void build_links(slide_model *model, int *equations, int *index, int *lin
     model->link_upper = link_upper;
 }
 
-/* Which entries the corners of a triangle add to, and which a pair of neighbours has in the stencils. */
-static void build_slots(const slide_model *model, const int *index, int (*slots)[2], int (*neighbours)[2])
+/*
+ * Which blocks of triangles add up to an entry of the linear system, and which entries a pair of neighbours has in the
+ * stencils. Points that may move have a single fan, so that an edge between two is run once in either direction.
+ */
+static void build_sources(const slide_model *model, const int *index, int (*sources)[2], int (*neighbours)[2])
 {
     const mesh *m = model->atlas.mesh;
+    for (int n = 0; n < model->link_first[model->free_count]; n++)
+        for (int o = 0; o < 2; o++) sources[n][o] = SLIDE_BLOCKS * m->triangle_count;
+
     for (int point = 0; point < m->point_count; point++) {
         for (int at = m->point_triangle_first[point]; at < m->point_triangle_first[point + 1]; at++) {
             const int *c = m->triangles + 3 * m->point_triangles[at];
@@ -318,13 +324,12 @@ static void build_slots(const slide_model *model, const int *index, int (*slots)
                 int n = m->point_neighbour_first[point];
                 while (m->point_neighbours[n] != other) n++;
                 neighbours[at][o] = n;
-                slots[at][o] = -1;
 
-                /* and in the linear system, when both may move */
+                /* and in the linear system, when both may move: the block of own with next, or of previous with own */
                 if (index[point] < 0 || index[other] < 0) continue;
                 n = model->link_first[index[point]];
                 while (model->links[n] != index[other]) n++;
-                slots[at][o] = n;
+                sources[n][o] = SLIDE_BLOCKS * m->point_triangles[at] + 3 + (o == 0 ? own : (own + 2) % 3);
             }
         }
     }
@@ -453,7 +458,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     double *edges = ARENA_ARRAY(memory, double, points);
     double(*allowed)[3] = arena_push(memory, points, sizeof *allowed);
     size_t fan_entries = (size_t)m->point_triangle_first[points];
-    int(*slots)[2] = arena_push(memory, fan_entries, sizeof *slots);
+    int(*sources)[2] = arena_push(memory, (size_t)m->point_neighbour_first[points], sizeof *sources);
     int(*neighbours)[2] = arena_push(memory, fan_entries, sizeof *neighbours);
     int *index = ARENA_ARRAY(memory, int, points), *link_first = ARENA_ARRAY(memory, int, points + 1);
     int *link_upper = ARENA_ARRAY(memory, int, points);
@@ -475,7 +480,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     model->areas = areas;
     for (int i = 0; i < m->point_count; i++) model->noise += 1e-14 * young * areas[i];
     model->edges = edges;
-    model->slots = (const int(*)[2])slots;
+    model->sources = (const int(*)[2])sources;
 
     build_attachments(model, build, tips, allowed);
     model->allowed = (const double(*)[3])allowed;
@@ -495,7 +500,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     /* what is simulated, and the sparsity of its system */
     build_region(model, free_points, free_triangles, all_triangles);
     build_links(model, equations, index, links, link_first, link_upper);
-    build_slots(model, index, slots, neighbours);
+    build_sources(model, index, sources, neighbours);
     build_fans(model, (const int(*)[2])neighbours, fans, stencils);
 
     model->fans = fans;

@@ -243,48 +243,40 @@ static d4 normalize2(d4 x, d4 y, d4 unit[2])
 
 /* ---- elements ---- */
 
-/* Products of the edges of triangles from corner 0: 1.1, 1.2, 2.2. */
-static void edge_products(const d4 x[3][3], d4 g[3])
+slide_body slide_body_make(const d4 slopes[4], const d4 x[3][3], double stretch, d4 metric[3])
 {
-    d4 d1[3], d2[3];
+    /* products of the edges of x from corner 0 */
+    d4 d1[3], d2[3], zero = d4_set(0);
     for (int e = 0; e < 3; e++) {
         d1[e] = x[1][e] - x[0][e];
         d2[e] = x[2][e] - x[0][e];
     }
-    g[0] = dot3(d1, d1);
-    g[1] = dot3(d1, d2);
-    g[2] = dot3(d2, d2);
-}
+    d4 g11 = dot3(d1, d1), g12 = dot3(d1, d2), g22 = dot3(d2, d2);
 
-slide_body slide_body_make(const d4 rest[3][3], const d4 x[3][3], double stretch, d4 g[3])
-{
-    d4 r[3], zero = d4_set(0), one = d4_set(1);
-    edge_products(rest, r);
-    edge_products(x, g);
+    /* the same in the plane of the triangle at rest */
+    d4 side = slopes[1] * g11 + slopes[2] * g12;
+    metric[0] = slopes[0] * slopes[0] * g11;
+    metric[1] = slopes[0] * side;
+    metric[2] = slopes[1] * side + slopes[2] * (slopes[1] * g12 + slopes[2] * g22);
 
-    /* products of x in an orthonormal frame of the triangle at rest, whose edges are the rows of [k11 0; k21 k22] */
-    d4_mask some = (r[0] > 0) & (r[0] * r[2] - r[1] * r[1] > 1e-12 * r[0] * r[2]);
-    d4 k11 = d4_sqrt(d4_select(some, r[0], one));
-    d4 k21 = d4_select(some, r[1], zero) / k11;
-    d4 k22 = d4_sqrt(d4_select(some, r[2] - k21 * k21, one));
-    d4 c11 = g[0] / (k11 * k11);
-    d4 c12 = (g[1] - k21 / k11 * g[0]) / (k11 * k22);
-    d4 c22 = (g[2] - 2 * (k21 / k11) * g[1] + k21 * k21 / (k11 * k11) * g[0]) / (k22 * k22);
+    /* principal stretches within the limits: where the product and the sum of their squares do not tell, exactly */
+    const double least = least_stretch * least_stretch, most = largest_stretch * largest_stretch;
+    d4 c11 = metric[0], c12 = metric[1], square = c11 * metric[2] - c12 * c12, sum = c11 + metric[2];
+    d4_mask some = slopes[3] > 0, beyond = some & ~((sum <= most) & (square > least * sum));
+    if (d4_any(beyond)) {
+        d4 values[2], u[2];
+        eigen2(c11, c12, metric[2], values, u);
+        for (int i = 0; i < 2; i++) values[i] = d4_min(d4_max(values[i], d4_set(least)), d4_set(most));
+        c11 = d4_select(beyond, values[0] * u[0] * u[0] + values[1] * u[1] * u[1], c11);
+        c12 = d4_select(beyond, (values[0] - values[1]) * u[0] * u[1], c12);
+        square = d4_select(beyond, values[0] * values[1], square);
+    }
 
-    /* principal stretches within the limits */
-    d4 values[2], u[2];
-    eigen2(c11, c12, c22, values, u);
-    d4 least = d4_set(least_stretch * least_stretch), most = d4_set(largest_stretch * largest_stretch);
-    for (int i = 0; i < 2; i++) values[i] = d4_min(d4_max(values[i], least), most);
-
-    d4 area = d4_sqrt(values[0] * values[1]) * k11 * k22;
-    c11 = values[0] * u[0] * u[0] + values[1] * u[1] * u[1];
-    c12 = (values[0] - values[1]) * u[0] * u[1];
-
-    /* the triangular factor of the edges */
-    d4 l11 = k11 * d4_sqrt(c11);
-    d4 l12 = k11 * (k21 * c11 + k22 * c12) / l11;
+    /* the triangular factor of the edges; its own at rest is twice the area times [slopes_2 0; -slopes_1 slopes_0] */
+    d4 twice = 2 * slopes[3], k11 = twice * slopes[2];
+    d4 along = d4_sqrt(c11), area = twice * d4_sqrt(square);
     d4 narrow = 1 / (stretch * area);
+    d4 l11 = k11 * along, l12 = twice * (slopes[0] * c12 - slopes[1] * c11) / along;
 
     slide_body body;
     body.area = d4_select(some, 0.5 * area, zero);
@@ -495,6 +487,15 @@ void slide_element_make(const slide_material *material, d4 stiffness, const slid
             out->factors[4 + i][k][1] = zero;
         }
     }
+}
+
+void slide_stress_make(const slide_material *material, d4 stiffness, const slide_body *body, const d4 places[3][3],
+                       const d4 normal[3], slide_stress *out)
+{
+    flat_triangle p = flatten(body, places, normal, out->axes);
+    slide_density phi = slide_density_at(material, p.s, p.j);
+    d4 squares[2], principal[2], zero = d4_set(0);
+    eigen2(p.a * p.a + p.c * p.c, p.a * p.b + p.c * p.d, p.b * p.b + p.d * p.d, squares, principal);
 
     /* Cauchy stress = Phi I - P^T dPhi/dP; the larger one belongs to the smaller stretch of P. */
     d4 common = phi.value - p.j * phi.j;

@@ -40,18 +40,15 @@ typedef struct slide_body {
 } slide_body;
 
 /*
- * rest: the corners at rest, whose principal stretches to x are taken within limits. stretch: of the material.
- * products: of the edges of x from corner 0, 1.1, 1.2 and 2.2.
+ * slopes: of the triangles at rest (slide_atlas.h), from which principal stretches to x are taken within limits.
+ * stretch: of the material. metric: products of the body's derivatives by the chart, xx, xy and yy, without limits.
  */
-slide_body slide_body_make(const d4 rest[3][3], const d4 x[3][3], double stretch, d4 products[3]);
+slide_body slide_body_make(const d4 slopes[4], const d4 x[3][3], double stretch, d4 metric[3]);
 
 typedef struct slide_element {
     d4 energy;
     d4 s, j;           /* at P */
     d4 skin;           /* area of the skin */
-    d4 stress[2];      /* principal Cauchy stresses over the density, the larger first */
-    d4 stretch[2];     /* skin on a length of the body along the principal directions, the larger first */
-    d4 pressed[2];     /* unit direction of the smaller stress in the skin, along the two axes in the plane */
     d4 axes[3][3];     /* two unit vectors in the plane of the skin triangle, and its normal */
     d4 gradient[3][2]; /* d energy / d X of each corner, along the two axes in the plane */
     /*
@@ -68,6 +65,16 @@ typedef struct slide_element {
  */
 void slide_element_make(const slide_material *material, d4 stiffness, const slide_body *body, const d4 places[3][3],
                         const d4 normal[3], bool project, slide_element *element);
+
+typedef struct slide_stress {
+    d4 stress[2];  /* principal Cauchy stresses over the density, the larger first */
+    d4 stretch[2]; /* skin on a length of the body along the principal directions, the larger first */
+    d4 pressed[2]; /* unit direction of the smaller stress in the skin, along the two axes in the plane */
+    d4 axes[3][3]; /* as in slide_element */
+} slide_stress;
+
+void slide_stress_make(const slide_material *material, d4 stiffness, const slide_body *body, const d4 places[3][3],
+                       const d4 normal[3], slide_stress *stress);
 /* The energy and the area of the skin alone; the energy is infinite when the skin is inside out. */
 d4 slide_element_energy(const slide_material *material, d4 stiffness, const slide_body *body, const d4 places[3][3],
                         const d4 normal[3], d4 *skin);

@@ -450,7 +450,7 @@ static void fill_vertices(void *context, int begin, int end)
         double sum[2] = {0, 0}, area = 0, taken = 0, line[6] = {0};
         for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
             int t = m->point_triangles[n];
-            double weight = model->atlas.charts[t].area;
+            double weight = model->atlas.slopes[t][3];
             sum[0] += weight * p->s->stress[t][0];
             sum[1] += weight * p->s->stress[t][1];
             area += weight;

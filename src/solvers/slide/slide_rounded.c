@@ -278,16 +278,15 @@ slide_spot slide_place_rounded(const slide_atlas *atlas, const slide_place *plac
     d4 x2 = d4_load(atlas->positions + 3 * c[2]);
     d4 position = w[0] * x0 + w[1] * x1 + w[2] * x2 + (u * q_i + v * q_j + s * q_s);
 
-    /* derivatives by the weights, then by the chart */
-    d4 by[3];
-    by[i] = 3 * q_i;
-    by[j] = 3 * q_j;
-    by[k] = 3 * (3 * q_s - q_i - q_j);
-    d4 first = x1 - x0 + (by[1] - by[0]), second = x2 - x0 + (by[2] - by[0]);
-    double along[2], across[2];
-    slide_chart_rates(atlas, place->triangle, (const double[2]){1, 0}, along);
-    slide_chart_rates(atlas, place->triangle, (const double[2]){0, 1}, across);
-    d4 x = along[0] * first, y = across[0] * first + across[1] * second;
+    /* derivatives by the chart: rates of the three weights along its axes */
+    double along[3], across[3];
+    slide_chart_rates(atlas, place->triangle, (const double[2]){1, 0}, along + 1);
+    slide_chart_rates(atlas, place->triangle, (const double[2]){0, 1}, across + 1);
+    along[0] = -along[1];
+    across[0] = -across[1] - across[2];
+    d4 x = along[1] * (x1 - x0), y = across[1] * (x1 - x0) + across[2] * (x2 - x0);
+    x += 3 * ((along[i] - along[k]) * q_i + (along[j] - along[k]) * q_j + 3 * along[k] * q_s);
+    y += 3 * ((across[i] - across[k]) * q_i + (across[j] - across[k]) * q_j + 3 * across[k] * q_s);
 
     slide_spot r;
     for (int e = 0; e < 3; e++) {
@@ -376,6 +375,7 @@ void slide_place_move(const slide_atlas *atlas, slide_place *place, const double
 
     for (int i = 0; i < TRIES; i++) {
         for (int e = 0; e < 3; e++) left[e] = goal[e] - spot->position[e];
+        if (!(left[0] * left[0] + left[1] * left[1] + left[2] * left[2] > 1e-4 * length)) break;
         double flat[2];
         double square = way_in_chart(spot, left, flat);
         if (!(square > 1e-4 * length)) break;

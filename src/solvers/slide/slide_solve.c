@@ -17,12 +17,12 @@ typedef struct pass {
     double *image;
 } pass;
 
-/* Two numbers, of which the halves of a vector are to be summed. */
-static inline d4 pair_begin(double x, double y) { return (d4){x, y, 0, 0}; }
+/* Two numbers, each the sum of two in a vector. */
+static inline d4 pair_begin(double x, double y) { return (d4){x, 0, y, 0}; }
 static inline void pair_end(d4 sum, double *x, double *y)
 {
-    *x = sum[0] + sum[2];
-    *y = sum[1] + sum[3];
+    *x = sum[0] + sum[1];
+    *y = sum[2] + sum[3];
 }
 
 static void multiply_rows(void *context, int begin, int end)
@@ -64,11 +64,11 @@ static void precondition_make(const slide_model *model, slide_scratch *s)
         /* less what is eliminated before */
         for (int n = model->link_first[a]; n < model->link_upper[a]; n++) {
             const double *row = s->rows[n], *e = s->inverse[model->links[n]];
-            double p = row[0] * e[0] + row[2] * e[1], q = row[0] * e[1] + row[2] * e[2];
-            double r = row[1] * e[0] + row[3] * e[1], t = row[1] * e[1] + row[3] * e[2];
-            xx -= p * row[0] + q * row[2];
-            xy -= p * row[1] + q * row[3];
-            yy -= r * row[1] + t * row[3];
+            double p = row[0] * e[0] + row[1] * e[1], q = row[0] * e[1] + row[1] * e[2];
+            double r = row[2] * e[0] + row[3] * e[1], t = row[2] * e[1] + row[3] * e[2];
+            xx -= p * row[0] + q * row[1];
+            xy -= p * row[2] + q * row[3];
+            yy -= r * row[2] + t * row[3];
         }
 
         /* too little left: as if nothing had been */

@@ -59,7 +59,8 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
 
     /* elements */
     s->shapes = kit_carve(&block, triangles, sizeof *s->shapes);
-    s->blocks = kit_carve(&block, triangles, sizeof *s->blocks);
+    s->hessians = kit_carve(&block, triangles + 1, sizeof *s->hessians);
+    s->gradients = kit_carve(&block, triangles, sizeof *s->gradients);
     s->energies = kit_carve(&block, triangles, sizeof *s->energies);
     s->old_energies = kit_carve(&block, triangles, sizeof *s->old_energies);
     s->stress = kit_carve(&block, triangles, sizeof *s->stress);

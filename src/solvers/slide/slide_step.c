@@ -282,8 +282,11 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
         }
 
         stats->residual = residual;
-        slide_system_multiply(model, s, s->way, s->image, m->jobs);
-        double curvature = product(model, s->image, s->way);
+        double curvature = slope;
+        if (residual > residual_limit) {
+            slide_system_multiply(model, s, s->way, s->image, m->jobs);
+            curvature = product(model, s->image, s->way);
+        }
         kit_lap(&clock, stats, SLIDE_PART_SOLVE);
 
         /* nothing left to do */

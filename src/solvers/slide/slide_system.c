@@ -18,11 +18,8 @@
 
 enum { TRIANGLE_GRAIN = 256, POINT_GRAIN = 512 };
 
-/*
- * A triangle's block: the 2 x 2 blocks of the Hessian of corner k with itself at 4 k, of corners k and k + 1 at
- * OFF_DIAGONAL + 4 k, both column by column, and the gradient of corner k at GRADIENT + 2 k.
- */
-enum { OFF_DIAGONAL = 12, GRADIENT = 24 };
+/* Where the blocks of a triangle's Hessian begin that are those of a corner with the next. */
+enum { OFF_DIAGONAL = 12 };
 
 /* Acceleration of a drag of strength 1, per distance: it closes in within about a tenth of a second. */
 static const double drag_rate = 2500;
@@ -160,28 +157,23 @@ void slide_system_inertia(const slide_model *model, slide_scratch *s, const cuti
 
 /* ---- elements ---- */
 
-/*
- * gamma^T gamma of four triangles, in the frames of the points at their corners, from the products of the body's edges.
- * A floor keeps every point movable.
- */
-static void store_metrics(const pass *p, const int triangles[4], const d4 edges[3])
+/* The vectors (of points, 3 each) at corner k of four triangles. */
+static inline void load_corners(const double *vectors, const int *const corners[4], int k, d4 to[3])
+{
+    const double *a = vectors + 3 * corners[0][k], *b = vectors + 3 * corners[1][k];
+    const double *c = vectors + 3 * corners[2][k], *d = vectors + 3 * corners[3][k];
+    for (int e = 0; e < 3; e++) to[e] = (d4){a[e], b[e], c[e], d[e]};
+}
+
+/* gamma^T gamma of four triangles, in the frames of the points at their corners. A floor keeps every point movable. */
+static void store_metrics(const pass *p, const int triangles[4], const d4 metric[3])
 {
     static const double floor = 1e-3;
     const slide_atlas *atlas = &p->model->atlas;
-    d4 slopes[4], turns[4];
-    for (int lane = 0; lane < 4; lane++) {
-        slopes[lane] = d4_load(atlas->slopes[triangles[lane]]);
-        turns[lane] = d4_load(atlas->turns[triangles[lane]][0]);
-    }
-
-    d4_transpose(slopes);
+    d4 xx = metric[0], xy = metric[1], yy = metric[2];
+    d4 turns[4];
+    for (int lane = 0; lane < 4; lane++) turns[lane] = d4_load(atlas->turns[triangles[lane]][0]);
     d4_transpose(turns);
-
-    /* by the chart */
-    d4 side = slopes[1] * edges[0] + slopes[2] * edges[1];
-    d4 xx = slopes[0] * slopes[0] * edges[0];
-    d4 xy = slopes[0] * side;
-    d4 yy = slopes[1] * side + slopes[2] * (slopes[1] * edges[1] + slopes[2] * edges[2]);
 
     /* turned */
     for (int k = 0; k < 3; k++) {
@@ -207,22 +199,20 @@ static void body_shapes(void *context, int begin, int end)
     for (int t = begin; t < end; t += 4) {
         /* those behind the end repeat the last */
         int triangles[4];
-        d4 rest[3][3], x[3][3];
+        const int *c[4];
+        d4 slopes[4], x[3][3];
         for (int lane = 0; lane < 4; lane++) {
             triangles[lane] = t + lane < end ? t + lane : end - 1;
-            const int *c = m->triangles + 3 * triangles[lane];
-            for (int k = 0; k < 3; k++) {
-                for (int e = 0; e < 3; e++) {
-                    rest[k][e][lane] = p->model->atlas.positions[3 * c[k] + e];
-                    x[k][e][lane] = p->s->x[3 * c[k] + e];
-                }
-            }
+            c[lane] = m->triangles + 3 * triangles[lane];
+            slopes[lane] = d4_load(p->model->atlas.slopes[triangles[lane]]);
         }
+        d4_transpose(slopes);
+        for (int k = 0; k < 3; k++) load_corners(p->s->x, c, k, x[k]);
 
         /* all four at once */
-        d4 edges[3];
-        slide_body body = slide_body_make((const d4(*)[3])rest, (const d4(*)[3])x, p->model->material.stretch, edges);
-        store_metrics(p, triangles, edges);
+        d4 metric[3];
+        slide_body body = slide_body_make(slopes, (const d4(*)[3])x, p->model->material.stretch, metric);
+        store_metrics(p, triangles, metric);
 
         d4 shapes[4] = {body.area, body.b[1][0], body.b[1][1], body.b[2][1]};
         d4_transpose(shapes);
@@ -263,12 +253,10 @@ static void load_elements(const slide_model *model, const slide_scratch *s, cons
 
     /* what its corners have */
     for (int k = 0; k < 3; k++) {
-        int i0 = 3 * c[0][k], i1 = 3 * c[1][k], i2 = 3 * c[2][k], i3 = 3 * c[3][k];
-        for (int e = 0; e < 3; e++) {
-            in->places[k][e] = (d4){s->skin[i0 + e], s->skin[i1 + e], s->skin[i2 + e], s->skin[i3 + e]};
-            d4 n = {s->normals[i0 + e], s->normals[i1 + e], s->normals[i2 + e], s->normals[i3 + e]};
-            in->normal[e] = k == 0 ? n : in->normal[e] + n;
-        }
+        d4 n[3];
+        load_corners(s->skin, c, k, in->places[k]);
+        load_corners(s->normals, c, k, n);
+        for (int e = 0; e < 3; e++) in->normal[e] = k == 0 ? n[e] : in->normal[e] + n[e];
     }
 
     /* the shape of the body */
@@ -283,13 +271,18 @@ static void load_elements(const slide_model *model, const slide_scratch *s, cons
     in->body.b[0][1] = -shapes[2] - shapes[3];
 }
 
-/* One row of blocks for each of four triangles, from columns for all four. */
-static void store_columns(double *const to[4], const d4 *columns)
+/* Hessian and gradient of each of four triangles, from columns for all four. */
+static void store_columns(slide_scratch *s, const int triangles[4], const d4 *hessian, const d4 *gradient)
 {
-    for (int i = 0; i < SLIDE_BLOCK_SIZE; i += 4) {
-        d4 m[4] = {columns[i], columns[i + 1], columns[i + 2], columns[i + 3]};
+    for (int i = 0; i < SLIDE_HESSIAN_SIZE; i += 4) {
+        d4 m[4] = {hessian[i], hessian[i + 1], hessian[i + 2], hessian[i + 3]};
         d4_transpose(m);
-        for (int lane = 0; lane < 4; lane++) d4_store(to[lane] + i, m[lane]);
+        for (int lane = 0; lane < 4; lane++) d4_store(s->hessians[triangles[lane]] + i, m[lane]);
+    }
+    for (int i = 0; i < SLIDE_GRADIENT_SIZE; i += 4) {
+        d4 m[4] = {gradient[i], gradient[i + 1], gradient[i + 2], gradient[i + 3]};
+        d4_transpose(m);
+        for (int lane = 0; lane < 4; lane++) d4_store(s->gradients[triangles[lane]] + i, m[lane]);
     }
 }
 
@@ -306,7 +299,6 @@ static void store_masses(const pass *p, const element_input *in, d4 area)
 static void element_block(const pass *p, int at, int end)
 {
     slide_scratch *s = p->s;
-    double unused[SLIDE_BLOCK_SIZE], *to[4];
     element_input in;
     slide_element element;
 
@@ -322,12 +314,11 @@ static void element_block(const pass *p, int at, int end)
     for (int lane = 0; lane < 4; lane++) {
         int own = in.triangles[lane];
         c[lane] = p->model->atlas.mesh->triangles + 3 * own;
-        to[lane] = at + lane < end ? s->blocks[own] : unused;
         s->energies[own] = energy[lane];
     }
 
     /* The factors and the gradient by the unknowns: along the axes of the skin triangle. */
-    d4 f[6][6], block[SLIDE_BLOCK_SIZE];
+    d4 f[6][6], hessian[SLIDE_HESSIAN_SIZE], gradient[SLIDE_GRADIENT_SIZE] = {0};
     for (int k = 0; k < 3; k++) {
         d4 j[6], local[3][2];
         const double *j0 = s->jacobians[c[0][k]], *j1 = s->jacobians[c[1][k]];
@@ -342,7 +333,7 @@ static void element_block(const pass *p, int at, int end)
 
         for (int e = 0; e < 2; e++) {
             d4 g = local[0][e] * element.gradient[k][0] + local[1][e] * element.gradient[k][1];
-            block[GRADIENT + 2 * k + e] = d4_select(in.whole, g, zero);
+            gradient[2 * k + e] = d4_select(in.whole, g, zero);
             for (int i = 0; i < 4; i++)
                 f[i][2 * k + e] = local[0][e] * element.factors[i][k][0] + local[1][e] * element.factors[i][k][1];
             for (int i = 4; i < 6; i++) f[i][2 * k + e] = local[2][e] * element.factors[i][k][0];
@@ -359,14 +350,12 @@ static void element_block(const pass *p, int at, int end)
                 int other = 2 * (o < 2 ? k : next3(k)) + o % 2;
                 d4 sum = weighted[0] * f[0][other];
                 for (int i = 1; i < 6; i++) sum += weighted[i] * f[i][other];
-                block[(o < 2 ? 0 : OFF_DIAGONAL) + 4 * k + 2 * (o % 2) + e] = sum;
+                hessian[(o < 2 ? 0 : OFF_DIAGONAL) + 4 * k + 2 * e + o % 2] = sum;
             }
         }
     }
 
-    block[SLIDE_BLOCK_SIZE - 2] = zero;
-    block[SLIDE_BLOCK_SIZE - 1] = zero;
-    store_columns(to, block);
+    store_columns(s, in.triangles, hessian, gradient);
 }
 
 static void element_blocks(void *context, int begin, int end)
@@ -405,10 +394,9 @@ static void element_stresses(void *context, int begin, int end)
     const pass *p = context;
     for (int at = begin; at < end; at += 4) {
         element_input in;
-        slide_element element;
+        slide_stress element;
         load_elements(p->model, p->s, p->model->all_triangles, at, end, &in);
-        slide_element_make(&p->model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal, true,
-                           &element);
+        slide_stress_make(&p->model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal, &element);
 
         /* principal stresses, and the share of length that wrinkles take up */
         for (int lane = 0; lane < 4; lane++) {
@@ -478,23 +466,24 @@ double slide_system_regrown(const slide_model *model, slide_scratch *s, const cu
 double slide_system_foretold(const slide_model *model, const slide_scratch *s, int triangle, double *size)
 {
     const int *c = model->atlas.mesh->triangles + 3 * triangle;
-    const double *block = s->blocks[triangle];
+    const double *gradient = s->gradients[triangle];
+    const double *hessian = s->hessians[triangle];
     double d[3][2], linear = 0, square = 0;
 
     /* linear term */
     for (int k = 0; k < 3; k++) {
         for (int e = 0; e < 2; e++) {
             d[k][e] = s->shares[c[k]] * s->way[2 * c[k] + e];
-            linear -= block[GRADIENT + 2 * k + e] * d[k][e];
+            linear -= gradient[2 * k + e] * d[k][e];
         }
     }
 
     /* quadratic term: the blocks of the Hessian */
     for (int k = 0; k < 3; k++) {
         for (int o = 0; o < 4; o++) {
-            int row = o % 2, column = o / 2;
-            square += 0.5 * block[4 * k + o] * d[k][row] * d[k][column];
-            square += block[OFF_DIAGONAL + 4 * k + o] * d[k][row] * d[next3(k)][column];
+            int row = o / 2, column = o % 2;
+            square += 0.5 * hessian[4 * k + o] * d[k][row] * d[k][column];
+            square += hessian[OFF_DIAGONAL + 4 * k + o] * d[k][row] * d[next3(k)][column];
         }
     }
 
@@ -546,30 +535,22 @@ static void add_triangles(const slide_model *model, slide_scratch *s, int a, dou
 {
     const mesh *m = model->atlas.mesh;
     int i = model->equations[a];
-    int links = model->link_first[a + 1] - model->link_first[a];
-
-    memset(s->rows[model->link_first[a]], 0, (size_t)links * sizeof s->rows[0]);
     d4 diagonal = d4_set(0);
 
     for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
         int t = m->point_triangles[n];
         int own = model->fans[n] - 3 * t;
-        const double *block = s->blocks[t];
-        f[0] += block[GRADIENT + 2 * own];
-        f[1] += block[GRADIENT + 2 * own + 1];
-        diagonal += d4_load(block + 4 * own);
+        f[0] += s->gradients[t][2 * own];
+        f[1] += s->gradients[t][2 * own + 1];
+        diagonal += d4_load(s->hessians[t] + 4 * own);
+    }
 
-        /* with the next corner; and with the one before, whose block is that of the other order */
-        const int *slots = model->slots[n];
-        if (slots[0] >= 0) {
-            double *row = s->rows[slots[0]];
-            d4_store(row, d4_load(row) + d4_load(block + OFF_DIAGONAL + 4 * own));
-        }
-        if (slots[1] >= 0) {
-            double *row = s->rows[slots[1]];
-            const double *other = block + OFF_DIAGONAL + 4 * next3(next3(own));
-            d4_store(row, d4_load(row) + (d4){other[0], other[2], other[1], other[3]});
-        }
+    /* entries of the row: the triangles on both sides of the edge */
+    const double *blocks = s->hessians[0];
+    for (int n = model->link_first[a]; n < model->link_first[a + 1]; n++) {
+        const double *one = blocks + 4 * (size_t)model->sources[n][0];
+        const double *other = blocks + 4 * (size_t)model->sources[n][1];
+        d4_store(s->rows[n], d4_load(one) + (d4){other[0], other[2], other[1], other[3]});
     }
 
     /* xx, xy, yy */
@@ -619,6 +600,7 @@ void slide_system_assemble(const slide_model *model, slide_scratch *s, const sli
                            const cutis_jobs *jobs)
 {
     pass p = {.model = model, .s = s, .increment = increment};
+    memset(s->hessians[model->triangle_count], 0, sizeof s->hessians[0]);
     parallel_for(jobs, model->free_count, POINT_GRAIN, point_rows, &p);
 }
 
