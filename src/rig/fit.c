@@ -143,6 +143,7 @@ static bool tip_known(const fit_body *b, int tip, const fit_use *used, int used_
     for (int k = 0; k < used_count; k++)
         if (used[k].tip == tip || b->joins[used[k].tip * SHAPE_TIPS + tip] < used[k].limit) return true;
     if (head < 0 || !(fit_height(b, b->shape->tips[tip].place) > height)) return false;
+    if (b->between[tip * SHAPE_TIPS + head] > b->shape->farthest) return false;
     for (int k = 0; k < used_count; k++)
         if (used[k].tip != head && b->between[tip * SHAPE_TIPS + used[k].tip] <= b->between[tip * SHAPE_TIPS + head])
             return false;
@@ -504,19 +505,19 @@ void fit_mirror(const fit_body *b, vec3 lateral, skeleton *s)
 
     if (!found) return;
 
-    /* a limb that is posed by itself stays where it is */
-    float near = 0.06f * b->shape->size;
+    /* what differs by the noise of the grid is averaged; a limb that is posed by itself stays where it is */
     for (int j = 0; j < s->count; j++) {
         skeleton_joint *joint = &s->joints[j];
         int k = joint_twin(s, j);
         if (k < 0) {
             float away = plane - vec3_dot(joint->position, lateral);
-            if (fabsf(away) < near) joint->position = vec3_madd(joint->position, lateral, away);
+            if (fabsf(away) < 0.06f * b->shape->size) joint->position = vec3_madd(joint->position, lateral, away);
         } else if (k > j) {
-            vec3 image = mirrored(s->joints[k].position, lateral, plane);
-            if (vec3_distance(joint->position, image) > near) continue;
-            joint->position = vec3_lerp(joint->position, image, 0.5f);
-            s->joints[k].position = mirrored(joint->position, lateral, plane);
+            vec3 own = joint->position;
+            vec3 other = mirrored(s->joints[k].position, lateral, plane);
+            float share = 0.5f * fit_within(vec3_distance(own, other) / b->shape->size, 0, 0.015f, 0.025f);
+            joint->position = vec3_lerp(own, other, share);
+            s->joints[k].position = mirrored(vec3_lerp(other, own, share), lateral, plane);
         }
     }
 }

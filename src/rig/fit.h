@@ -97,7 +97,7 @@ typedef struct fit_use {
 } fit_use;
 
 /*
- * Share of the reach of large tips that the used ones explain. head: a tip (or -1) that also explains all that is
+ * Share of the reach of large tips that the used ones explain. head: a tip (or -1) that also explains all that is near,
  * nearer to it than to the other used ones and above `height`: ears, horns, hair, a hat.
  */
 float fit_explained(const fit_body *b, const fit_use *used, int used_count, int head, float height);

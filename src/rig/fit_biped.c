@@ -108,7 +108,9 @@ static int tips_try(const fit_body *b, fit_try *tries)
     for (int i = 0; i < n; i++) {
         const shape_tip *tip = &b->shape->tips[i];
         if (tip->elder < 0 || tip->reach > 0.15f * b->shape->farthest) continue;
-        offshoot[i] = b->joins[tip->elder * SHAPE_TIPS + i] < 0.25f * b->shape->tips[tip->elder].distance;
+        float join = b->joins[tip->elder * SHAPE_TIPS + i];
+        float whole = b->shape->tips[tip->elder].distance;
+        offshoot[i] = join < 0.25f * whole || (join < 0.4f * whole && tip->reach < 0.25f * join);
     }
 
     /* pairs of feet, pairs of hands on the same sides, then the best head */
@@ -158,6 +160,41 @@ static vec3 limb_halve(const shape_curve *c, float from, float to, vec3 root, ve
         best = p;
     }
     return best;
+}
+
+/*
+ * The joint of a limb that is bent there: curves through the middle of a solid cut the corner, the straight axes on
+ * both sides of it do not. reach: along the curve to both sides. Limbs bent by less than 25 degrees, or folded, stay as
+ * they are.
+ */
+static vec3 bend_sharpen(const shape_curve *c, vec3 place, float reach)
+{
+    float radius;
+    float at = fit_nearest(c, place);
+    vec3 here = shape_curve_at(c, at, &radius);
+
+    /* the axes, from the far side to the near one */
+    vec3 below = shape_curve_at(c, at - 0.4f * reach, NULL);
+    vec3 above = shape_curve_at(c, at + 0.4f * reach, NULL);
+    vec3 down = vec3_normalize(vec3_sub(below, shape_curve_at(c, at - reach, NULL)));
+    vec3 up = vec3_normalize(vec3_sub(above, shape_curve_at(c, at + reach, NULL)));
+    float turn = -vec3_dot(down, up);
+    if (!(fabsf(turn) < 0.906f) || at < reach) return place;
+
+    /* the middle between the places where they come nearest */
+    vec3 gap = vec3_sub(above, below);
+    float cosine = vec3_dot(down, up);
+    float along = (vec3_dot(gap, down) - cosine * vec3_dot(gap, up)) / (1 - cosine * cosine);
+    float other = (cosine * vec3_dot(gap, down) - vec3_dot(gap, up)) / (1 - cosine * cosine);
+    along = CLAMP(along, 0, reach);
+    other = CLAMP(other, 0, reach);
+    vec3 corner = vec3_lerp(vec3_madd(below, down, along), vec3_madd(above, up, other), 0.5f);
+
+    /* all of it from 50 degrees on, and never out of the flesh */
+    vec3 shift = vec3_scale(vec3_sub(corner, here), CLAMP((0.906f - turn) / 0.264f, 0, 1));
+    float length = vec3_length(shift);
+    if (length > radius) shift = vec3_scale(shift, radius / length);
+    return vec3_add(place, shift);
 }
 
 /* The lowest cell along a shin's axis within `around` of it, as a length along the axis from `a`. */
@@ -263,6 +300,12 @@ static limb_joints arm_place(const fit_body *b, int tip, float half, float held)
     vec3 inner = shape_curve_at(c, held + 0.72f * half, NULL);
     arm.root = vec3_madd(inner, vec3_normalize(vec3_sub(inner, outer)), 0.1f * half);
     arm.bend = shape_curve_at(c, held + 0.53f * half, NULL);
+    arm.bend = bend_sharpen(c, arm.bend, 0.18f * half);
+
+    /* it lies about as deep as the upper arm is thick: a straight axis may run out at the top of the shoulder */
+    float thick;
+    shape_curve_at(c, held + 0.62f * half, &thick);
+    arm.root = shape_centre(b->shape, arm.root, 0.9f * thick);
 
     /* the wrist: the thinnest place around */
     float wrist = fit_thinnest(b, c, held + 0.17f * half, held + 0.3f * half, held + 0.24f * half, 0.4f);
@@ -509,6 +552,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
             legs[k].root = vec3_add(legs[k].root, shift);
             legs[k].bend = vec3_lerp(legs[k].end, legs[k].root, 0.5f);
             if (!robe) legs[k].bend = limb_halve(c, 0.25f * leg_way, leg_way, legs[k].root, legs[k].end, 1);
+            if (!robe) legs[k].bend = bend_sharpen(c, legs[k].bend, 0.3f * leg_way);
             legs[k].length = vec3_distance(legs[k].end, legs[k].bend) + vec3_distance(legs[k].bend, legs[k].root);
         }
 
@@ -647,7 +691,10 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     float flanks =
         fit_alike(vec3_distance(arms[0].root, legs[0].root), vec3_distance(arms[1].root, legs[1].root), 1.6f);
 
-    vec3 between_feet = vec3_lerp(legs[0].tip, legs[1].tip, 0.5f);
+    /* one foot may be lifted; under a robe the hem is all that shows, and lies low all around */
+    float feet[2];
+    for (int i = 0; i < 2; i++) feet[i] = (fit_height(b, s->tips[t->feet[i]].place) - b->ground) / b->height;
+    float lifted = robe ? 2 * MAX(feet[0], feet[1]) : 0.5f * (feet[0] + feet[1]);
     float hand_low = INFINITY;
     for (int i = 0; i < 2; i++) hand_low = MIN(hand_low, (fit_height(b, arms[i].tip) - b->ground) / b->height);
 
@@ -679,6 +726,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         {fit_alike(arms[0].length, arms[1].length, 2), 1},
         {fit_within(0.5f * (legs[0].length + legs[1].length) / whole, 0.5f, 1.4f, 0.7f), 1},
         {fit_within(1.64f * half / (legs[0].length + legs[1].length), 0.55f, 2.2f, 0.9f), 1},
+        {fit_within(half / body_way, 0.34f, 0.65f, 0.2f), 1},
         {fit_within(upright, 0.8f, 1, 0.6f), 1.5f},
         {fit_within(trunk / whole, 0.25f, 0.75f, 0.25f), 0.7f},
         {fit_within(shoulder_width / whole, 0.2f, 0.6f, 0.3f), 0.7f},
@@ -689,7 +737,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         {flanks, 1},
         {thick, 1},
         {fit_within(hand_low, 0.14f, 10, 0.12f), 1},
-        {fit_within((fit_height(b, between_feet) - b->ground) / b->height, 0, 0.1f, 0.5f), 1},
+        {fit_within(lifted, 0, 0.1f, 0.5f), 1},
         {fit_inside(b, k), 2},
         {fit_within(fit_cover(b, k), 0.88f, 1, 0.5f), 2},
         {fit_within(b->height / wide, 0.6f, 10, 0.4f), 1},
