@@ -203,6 +203,7 @@ static void substep(springs_run *run, cutis_step_stats *stats)
         memcpy(run->w.before + NODE * i, run->s.x + NODE * m->soft.nodes[i], NODE * sizeof(float));
     springs_props_predict(run);
     reference_follow(run, *recovering != 0);
+    springs_soft_carry(run);
     memset(run->w.push, 0, (size_t)m->node_count * NODE * sizeof(float));
     run->contact_count = 0;
     kit_lap(&clock, stats, PART_REFERENCE);

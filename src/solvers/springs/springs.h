@@ -255,6 +255,9 @@ typedef struct springs_scratch {
     float *force;            /* (node_count x 4) net */
     float *give;             /* (node_count) sizes per newton */
     float *next, *last;      /* (node_count x 4) iterates */
+    float *unrest;           /* (point_count) square of the skin's net force as an elongation, sizes */
+    int *local;              /* (node_count) nodes of a local iteration: skin, then soft */
+    int *blocks;             /* (edges.blocks) blocks of edges that they need */
     float *inert;            /* (soft.node_count x 4) where inertia takes the soft nodes */
     float *before;           /* (soft.node_count x 4) where they were */
     float *carried;          /* (soft.node_count x 4) the same, moved as a rigid body to where they are */
@@ -268,7 +271,7 @@ typedef struct springs_scratch {
     springs_body *predicted; /* (prop_count) */
     mat3 *inertia;           /* (prop_count) inverse, in the predicted pose, x h2 */
     springs_contact *contacts;
-    int *active; /* (contact_capacity) those that bear or may come to */
+    int *active; /* (active_count) those that bear or may come to */
     int contact_capacity;
     contact_plane *planes;
     int plane_capacity;
@@ -293,10 +296,16 @@ typedef struct springs_run {
     float h;
     bool held; /* free props stand still (a reset) */
     int contact_count;
+    int active_count;     /* contacts that bear or may come to, of the last iteration over all */
+    bool local;           /* this iteration moves the nodes of w.local alone */
+    int local_skin;       /* count of its nodes of the skin */
+    int local_count;      /* and of all */
+    int local_blocks;     /* and of blocks of edges */
     double residual;      /* of the last evaluation: largest net force over anchor stiffness, sizes */
     double body_residual; /* the same of rigid bodies, of the last correction */
     float *at;            /* positions that forces are evaluated at */
-    float omega;
+    float omega;          /* of Chebyshev's acceleration */
+    float share;          /* of it that nodes in contact get */
 } springs_run;
 
 enum { NODE_GRAIN = 512, EDGE_GRAIN = 128 /* blocks */ };
@@ -344,6 +353,8 @@ int springs_yield_update(springs_run *run);
 /* Free props: to their place in this pose; where inertia takes them; what their motion was. */
 void springs_props_reset(springs_run *run, const float *joints);
 void springs_props_predict(springs_run *run);
+/* Soft ones begin where the skin that holds them goes. */
+void springs_soft_carry(springs_run *run);
 /* The rigid ones alone, again from the start of the substep. */
 void springs_bodies_predict(springs_run *run);
 /* Acceleration of free props, sizes/s2. */

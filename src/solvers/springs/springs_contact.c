@@ -515,20 +515,25 @@ static void bodies_measure(springs_run *run)
 float springs_contacts_correct(springs_run *run, float *x)
 {
     float moved = 0, settled = SETTLED * run->m->contact_tolerance;
-    int active = 0;
+    int count = run->local ? run->active_count : run->contact_count, active = 0;
 
     /* how easily each contact moves */
-    for (int i = 0; i < run->contact_count; i++) run->w.contacts[i].nodes = nodes_mobility(run, run->w.contacts + i);
+    for (int i = 0; i < count; i++) {
+        springs_contact *c = run->w.contacts + (run->local ? run->w.active[i] : i);
+        c->nodes = nodes_mobility(run, c);
+    }
     if (run->m->bodies) bodies_step(run);
 
     /* one sweep over all, which tells those that bear */
-    for (int i = 0; i < run->contact_count; i++) {
-        springs_contact *c = run->w.contacts + i;
+    for (int i = 0; i < count; i++) {
+        int index = run->local ? run->w.active[i] : i;
+        springs_contact *c = run->w.contacts + index;
         if (run->m->bodies) mobility_find(run, c);
         float way = contact_correct(run, c, x);
         moved = MAX(moved, way);
-        if (c->lambda > 0 || c->value < run->m->thickness) run->w.active[active++] = i;
+        if (run->local || c->lambda > 0 || c->value < run->m->thickness) run->w.active[active++] = index;
     }
+    run->active_count = active;
 
     /* further sweeps over these, until they settle */
     float largest = moved;

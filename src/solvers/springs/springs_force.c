@@ -111,7 +111,8 @@ static void edges_force(void *context, int begin, int end)
     const springs_edges *edges = &run->m->edges;
     float *forces = run->w.edge_forces;
     const vfloat one = v_set(1);
-    for (int block = begin; block < end; block++) {
+    for (int i = begin; i < end; i++) {
+        int block = run->local ? run->w.blocks[i] : i;
         const int *slots = edges->slots + (size_t)block * 4 * LANES;
         size_t at = (size_t)block * LANES;
         edge_lanes g = edge_geometry(run->at, edges->nodes + (size_t)block * 4 * LANES);
@@ -214,7 +215,8 @@ static void cells_force(void *context, int begin, int end)
 
 void springs_forces(springs_run *run)
 {
-    parallel_for(run->input->jobs, run->m->edges.blocks, EDGE_GRAIN, edges_force, run);
+    int blocks = run->local ? run->local_blocks : run->m->edges.blocks;
+    parallel_for(run->input->jobs, blocks, EDGE_GRAIN, edges_force, run);
     if (run->m->soft.spring_count > 0)
         parallel_for(run->input->jobs, run->m->soft.spring_count, 2048, springs_force, run);
     if (run->m->soft.tetra_count > 0) parallel_for(run->input->jobs, run->m->soft.tetra_count, 2048, cells_force, run);
@@ -231,7 +233,8 @@ static void skin_net(void *context, int begin, int end)
     const springs_model *m = run->m;
     float worst = 0, strict = m->bodies ? SKIN_STRICTER * HOLDING_STRICTER : SKIN_STRICTER;
 
-    for (int p = begin; p < end; p++) {
+    for (int n = begin; n < end; n++) {
+        int p = run->local ? run->w.local[n] : n;
         vec3 u = vec3_sub(vec3_load(run->w.target + NODE * p), vec3_load(run->at + NODE * p));
         float k = m->anchor[p], grown = MIN(vec3_length2(u) * m->depth[p], FIRMEST);
 
@@ -250,6 +253,7 @@ static void skin_net(void *context, int begin, int end)
         vec3_store(run->w.force + NODE * p, f);
         run->w.give[p] = frozen ? 0 : 1 / (m->diagonal[p] + k * (1 + 3 * grown));
         float net2 = strict * strict * vec3_length2(f) / (k * MAX(k, (m->diagonal[p] + k) / STIFFEST));
+        run->w.unrest[p] = net2;
         worst = MAX(worst, net2);
     }
 
@@ -296,10 +300,11 @@ void springs_net(springs_run *run)
 {
     const springs_model *m = run->m;
     springs_forces(run);
-    parallel_for(run->input->jobs, m->point_count, NODE_GRAIN, skin_net, run);
+    int skin = run->local ? run->local_skin : m->point_count;
+    parallel_for(run->input->jobs, skin, NODE_GRAIN, skin_net, run);
     if (m->soft.node_count > 0) parallel_for(run->input->jobs, m->soft.node_count, NODE_GRAIN, soft_net, run);
     double worst = 0;
-    for (int i = 0; i * NODE_GRAIN < m->point_count; i++) worst = MAX(worst, run->w.partial[i]);
+    for (int i = 0; i * NODE_GRAIN < skin; i++) worst = MAX(worst, run->w.partial[i]);
     for (int i = 0; i * NODE_GRAIN < m->soft.node_count; i++)
         worst = MAX(worst, run->w.partial[NODE_BLOCKS(m->point_count) + i]);
     run->residual = sqrt(worst);

@@ -400,6 +400,49 @@ void springs_props_predict(springs_run *run)
     }
 }
 
+/* Mean way since the start of those points of a kept contact that a prop (-1: the skin) owns; false: none is. */
+static bool side_way(const springs_run *run, const int key[4], int owner, vec3 *way)
+{
+    const springs_model *m = run->m;
+    vec3 sum = {0, 0, 0};
+    float count = 0;
+    for (int k = 0; k < 4; k++) {
+        int p = k == 0 && key[0] < 0 ? -2 - key[0] : key[k];
+        if (p < 0 || m->owner[p] != owner) continue;
+        sum = vec3_add(sum, vec3_sub(vec3_load(run->s.x + NODE * p), vec3_load(run->w.start + 3 * p)));
+        count++;
+    }
+    *way = count > 0 ? vec3_scale(sum, 1 / count) : sum;
+    return count > 0;
+}
+
+void springs_soft_carry(springs_run *run)
+{
+    const springs_model *m = run->m;
+    for (int i = 0; i < m->prop_count && !run->held; i++) {
+        const springs_prop *prop = m->props + i;
+        if (!prop->soft) continue;
+
+        /* how far the skin that bears on it goes ahead of it; what else it touches holds it back */
+        vec3 sum = {0, 0, 0};
+        float total = 0;
+        for (int k = 0; k < run->s.header[HEADER_MEMORIES]; k++) {
+            const springs_memory *memory = run->s.memories + k;
+            vec3 own, skin;
+            if (!side_way(run, memory->key, i, &own)) continue;
+            total += memory->lambda;
+            if (side_way(run, memory->key, -1, &skin)) sum = vec3_madd(sum, vec3_sub(skin, own), memory->lambda);
+        }
+        if (!(total > 0)) continue;
+
+        vec3 ahead = vec3_scale(sum, 1 / total);
+        for (int k = prop->first_soft; k < prop->first_soft + prop->point_count + prop->inner_count; k++) {
+            float *x = run->s.x + NODE * m->soft.nodes[k];
+            vec3_store(x, vec3_add(vec3_load(x), ahead));
+        }
+    }
+}
+
 /* The rigid motion that fits a soft body best. */
 static void body_fit(springs_run *run, int index)
 {

@@ -65,6 +65,9 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     /* iterates */
     s.next = KIT_CARVE(&block, float, nodes);
     s.last = KIT_CARVE(&block, float, nodes);
+    s.unrest = KIT_CARVE(&block, float, m->point_count);
+    s.local = KIT_CARVE(&block, int, m->node_count);
+    s.blocks = KIT_CARVE(&block, int, m->edges.blocks);
     s.inert = KIT_CARVE(&block, float, soft);
     s.before = KIT_CARVE(&block, float, soft);
     s.carried = KIT_CARVE(&block, float, soft);
