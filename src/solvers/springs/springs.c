@@ -119,7 +119,7 @@ static void gives_find(springs_run *run)
     /* skin: the springs around it, and its anchor, which stiffens as it is stretched */
     for (int p = 0; p < m->point_count; p++) {
         vec3 u = vec3_sub(vec3_load(run->w.target + NODE * p), vec3_load(run->s.x + NODE * p));
-        float k = m->anchor[p] * (1 + 3 * vec3_length2(u) * m->depth[p]);
+        float k = m->anchor[p] * (1 + 3 * MIN(vec3_length2(u), m->flesh[p] * m->flesh[p]) * m->depth[p]);
         run->w.give[p] = m->frozen[p] ? 0 : 1 / (m->diagonal[p] + k);
     }
 

@@ -3,7 +3,8 @@
  *
  * Cordier and Magnenat-Thalmann, section 3: f_R = f_A + f_E + f_C.
  * - f_A, anchor: K (X_rest - X). Departure: it grows with the elongation u as K (1 + u^2 / depth^2), since flesh
- *   that is pressed towards the bone gets firmer.
+ *   that is pressed towards the bone gets firmer. From the bone on the force stays what it is there, u / (1 + (u /
+ *   flesh)^4)^(1/4) in place of u: no flesh is left to press, and joints are not stronger than that.
  * - f_E, elasticity: a linear spring along each edge, weaker when pressed together, where skin wrinkles. Departure:
  *   lengths and angles at rest are those of the reference shape in this pose, not of the bind pose. The skin grows
  *   with the body under it; with the bind pose's lengths the springs undo what the shape does for a bent or twisted
@@ -236,7 +237,11 @@ static void skin_net(void *context, int begin, int end)
     for (int n = begin; n < end; n++) {
         int p = run->local ? run->w.local[n] : n;
         vec3 u = vec3_sub(vec3_load(run->w.target + NODE * p), vec3_load(run->at + NODE * p));
-        float k = m->anchor[p], grown = MIN(vec3_length2(u) * m->depth[p], FIRMEST);
+        float k = m->anchor[p], far2 = vec3_length2(u), share = far2 / (m->flesh[p] * m->flesh[p]);
+
+        /* flesh gets firmer down to the bone; there its elongation ends */
+        float ends = 1 / sqrtf(sqrtf(1 + share * share));
+        float grown = MIN(far2 * ends * ends * m->depth[p], FIRMEST);
 
         /* pushes, edges, and the anchor */
         f4 sum = f4_load(run->w.push + NODE * p);
@@ -246,7 +251,7 @@ static void skin_net(void *context, int begin, int end)
         float total[4];
         f4_store(total, sum);
 
-        vec3 f = vec3_madd(vec3_load(total), u, k * (1 + grown));
+        vec3 f = vec3_madd(vec3_load(total), u, k * (1 + grown) * ends);
         bool frozen = m->frozen[p];
         if (frozen) f = vec3_make(0, 0, 0);
 
