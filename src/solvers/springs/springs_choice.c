@@ -91,35 +91,40 @@ static double next_random(uint32_t *seed)
     return (double)(*seed >> 8) / 16777216.0;
 }
 
-/* Every joint turned against its parent about some axis. */
+/*
+ * Every joint that moves points turned against its parent, about some axis of the scene: which axes joints have of
+ * their own, and which others there are between them, is the choice of the program that wrote the file.
+ */
 static void pose_make(const cutis_character *c, int index, const float *rest, float *joints)
 {
     uint32_t seed = 2654435761u * (uint32_t)(index + 1);
     for (int j = 0; j < c->joint_count; j++) {
-        /* its rest transform in its parent's space */
-        mat34 own, parent, back, local;
+        mat34 own, parent, back;
         memcpy(own.m, rest + 12 * j, sizeof own.m);
-        local = own;
+
+        /* turned where it is at rest, about an axis that is never far from a unit one */
+        if (c->joints[j].deforms) {
+            vec3 axis = {(float)(next_random(&seed) - 0.5), (float)(next_random(&seed) - 0.5),
+                         (float)(next_random(&seed) - 0.5)};
+            axis = vec3_length2(axis) > 1e-6f ? vec3_normalize(axis) : vec3_make(1, 0, 0);
+            double angle = (2 * next_random(&seed) - 1) * MADE_TURN * 0.017453292519943295;
+            mat34 turn = mat34_compose(vec3_make(0, 0, 0), quat_axis_angle(axis, angle), vec3_make(1, 1, 1));
+            vec3 place = {own.m[3], own.m[7], own.m[11]};
+            own = mat34_multiply(turn, own);
+            own.m[3] = place.x;
+            own.m[7] = place.y;
+            own.m[11] = place.z;
+        }
+
+        /* and taken to where its parent is */
         int up = c->joints[j].parent;
         if (up >= 0) {
             memcpy(parent.m, rest + 12 * up, sizeof parent.m);
-            if (mat34_inverse(parent, &back)) local = mat34_multiply(back, own);
-        }
-
-        /* an axis within the ball, never far from a unit one */
-        vec3 axis = {(float)(next_random(&seed) - 0.5), (float)(next_random(&seed) - 0.5),
-                     (float)(next_random(&seed) - 0.5)};
-        axis = vec3_length2(axis) > 1e-6f ? vec3_normalize(axis) : vec3_make(1, 0, 0);
-        double angle = (2 * next_random(&seed) - 1) * MADE_TURN * 0.017453292519943295;
-        mat34 turn = mat34_compose(vec3_make(0, 0, 0), quat_axis_angle(axis, angle), vec3_make(1, 1, 1));
-
-        /* back to the scene */
-        local = mat34_multiply(local, turn);
-        if (up >= 0) {
+            if (mat34_inverse(parent, &back)) own = mat34_multiply(back, own);
             memcpy(parent.m, joints + 12 * up, sizeof parent.m);
-            local = mat34_multiply(parent, local);
+            own = mat34_multiply(parent, own);
         }
-        memcpy(joints + 12 * j, local.m, sizeof local.m);
+        memcpy(joints + 12 * j, own.m, sizeof own.m);
     }
 }
 
