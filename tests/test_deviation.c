@@ -90,7 +90,7 @@ static void smooth_flesh_is_left_alone_to_the_bit(void **state)
     for (int p = 0; p < s.mesh.point_count; p++)
         s.points[3 * p] += 0.05f * s.character->size * (0.5f + 0.5f * sinf(0.2f * wave * s.linear[3 * p + 1]));
     memcpy(before, s.points, bytes);
-    deviation_stats stats = deviation_limit(&s.bound, s.skin, 1, s.scratch, NULL, s.points);
+    deviation_stats stats = deviation_limit(&s.bound, s.skin, 1, true, s.scratch, NULL, s.points);
     assert_int_equal(stats.points, 0);
     assert_int_equal(stats.worst, -1);
     assert_memory_equal(before, s.points, bytes);
@@ -107,7 +107,7 @@ static void a_torn_place_comes_back_and_the_rest_stays(void **state)
     float *before = ARENA_ARRAY(&s.memory, float, 3 * (size_t)s.mesh.point_count);
     memcpy(before, s.points, 3 * (size_t)s.mesh.point_count * sizeof(float));
     assert_true(tear_most(&s) > 1.2f);
-    deviation_stats stats = deviation_limit(&s.bound, s.skin, 1, s.scratch, NULL, s.points);
+    deviation_stats stats = deviation_limit(&s.bound, s.skin, 1, true, s.scratch, NULL, s.points);
     assert_int_equal(stats.worst, torn);
     assert_true(tear_most(&s) <= 1.001f);
 
@@ -140,7 +140,7 @@ static void explosions_of_any_kind_end_within_the_bounds(void **state)
             for (int p = 0; p < s.mesh.point_count; p++)
                 for (int e = 0; e < 3; e++)
                     if (uniform(0, 1) < share) s.points[3 * p + e] += uniform(-length, length);
-            deviation_limit(&s.bound, s.skin, 1, s.scratch, NULL, s.points);
+            deviation_limit(&s.bound, s.skin, 1, true, s.scratch, NULL, s.points);
             assert_true(tear_most(&s) <= 1.001f);
             for (int p = 0; p < s.mesh.point_count; p++) {
                 float away = vec3_distance(vec3_load(s.points + 3 * p), vec3_load(s.linear + 3 * p));
@@ -162,7 +162,7 @@ static void a_twist_that_skinning_collapses_keeps_its_volume(void **state)
     for (int p = 0; p < s.mesh.point_count; p++)
         furthest = MAX(furthest, vec3_distance(vec3_load(s.dual + 3 * p), vec3_load(s.linear + 3 * p)));
     assert_true(furthest > 0.08f * s.character->size); /* or the test shows nothing */
-    assert_int_equal(deviation_limit(&s.bound, s.skin, 1, s.scratch, NULL, s.points).points, 0);
+    assert_int_equal(deviation_limit(&s.bound, s.skin, 1, true, s.scratch, NULL, s.points).points, 0);
     assert_memory_equal(s.dual, s.points, bytes);
     stage_end(&s);
 }

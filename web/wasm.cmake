@@ -10,8 +10,8 @@ file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/body
      ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
      ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c)
 list(REMOVE_ITEM cold body/deviation.c)
-list(APPEND cold character/character.c contact/contact_untangle.c engine/model.c engine/settings.c mesh/topology.c mesh/weld.c
-     solvers/lattice/lattice_graph.c solvers/lattice/lattice_layers.c solvers/lattice/lattice_voxels.c
+list(APPEND cold character/character.c contact/contact_untangle.c engine/model.c engine/settings.c mesh/separate.c
+     mesh/topology.c mesh/weld.c solvers/lattice/lattice_graph.c solvers/lattice/lattice_layers.c solvers/lattice/lattice_voxels.c
      solvers/layers/layers_paths.c solvers/slide/slide_atlas.c solvers/springs/springs_choice.c)
 list(TRANSFORM cold PREPEND ${PROJECT_SOURCE_DIR}/src/)
 set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS -Os)

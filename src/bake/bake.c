@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bake/bake_private.h"
+#include "engine/unseen.h"
 
 enum { FRAME_LIMIT = 10000000 }; /* more frames are a mistake in the clip or in the rate */
 /* Seconds of a lead-in: the way into the first pose, and as long as flesh of the softest damping needs to settle. */
@@ -470,6 +471,7 @@ static cutis_result advance(bake *b, double time, cutis_bake_stage stage, long d
             bake_motion_morphs(&b->motion, last ? time : now + piece, b->morphs);
             input.morphs = b->morphs;
         }
+        state_set_unseen(b->state, !(last && stage == CUTIS_BAKE_FRAMES));
         cutis_state_step(b->model, b->state, &input, left < 0 ? 0 : last ? left : piece);
 
         /* totals */

@@ -5,6 +5,7 @@
  * when |s_a - s_b + d_a - d_b| <= TEAR_RATIO max(|s_a - s_b|, r) + TEAR_SLACK size: a convex set of fields that holds d
  * = 0.
  *
+ * Before that, shallow crossings of the drawn mesh are taken out (parting.h). Then:
  * 1. Where flesh has exploded (a pair GROSS times as far apart as that, or a point beyond the bound of the distance)
  *    s + f d is shown instead, f in 0..1. Each round takes, for every such pair, the largest common factor that mends
  *    it, and spreads it: f rises from any point to its neighbours by no more than their distance over a reach, which
@@ -105,7 +106,8 @@ cutis_result deviation_build(deviation_bound *b, const cutis_character *c, const
 
 size_t deviation_scratch_count(const deviation_bound *b)
 {
-    return b->point_count ? 11 * (size_t)b->point_count + skinning_scratch_count(&b->skinning) : 0;
+    if (b->point_count == 0) return 0;
+    return 11 * (size_t)b->point_count + MAX(skinning_scratch_count(&b->skinning), parting_scratch_count(&b->parting));
 }
 
 /* What happens to a frame. */
@@ -266,20 +268,24 @@ static float frame_size(const float *positions, int count, float least)
     return MAX(vec3_distance(low, high), least);
 }
 
-deviation_stats deviation_limit(const deviation_bound *b, const float *skin, float strength, float *scratch,
+deviation_stats deviation_limit(const deviation_bound *b, const float *skin, float strength, bool part, float *scratch,
                                 const cutis_jobs *jobs, float *points)
 {
-    deviation_stats stats = {0, -1};
+    deviation_stats stats = {0, -1, 0};
     if (b->point_count == 0 || !(strength > 0)) return stats;
 
-    /* deviation from linear skinning, and the frame's size */
+    /* linear skinning, and the frame's size */
     size_t count = (size_t)b->point_count;
     float *skinned = scratch, *moved = skinned + 3 * count, *turned = moved + 3 * count, *factors = turned + 3 * count;
     skinning_linear(&b->skinning, skin, factors + 2 * count, jobs, skinned);
     skinning_dual(&b->skinning, skin, factors + 2 * count, jobs, turned);
-    for (size_t i = 0; i < 3 * count; i++) moved[i] = points[i] - skinned[i];
-
     float size = frame_size(skinned, b->point_count, b->size);
+
+    /* crossings, or as much of them as asked for */
+    memcpy(moved, points, 3 * count * sizeof(float));
+    if (part) stats.parted = parting_run(&b->parting, skinned, size, factors + 2 * count, points);
+    for (size_t i = 0; i < 3 * count && strength < 1; i++) points[i] = moved[i] + strength * (points[i] - moved[i]);
+    for (size_t i = 0; i < 3 * count; i++) moved[i] = points[i] - skinned[i];
     limiting l = {b, skinned, moved, turned, points, factors, factors + count, size, REACH_LEAST * size};
 
     /* regions that have exploded, round by round */

@@ -11,6 +11,7 @@
 #ifndef BODY_DEVIATION_H
 #define BODY_DEVIATION_H
 
+#include "body/parting.h"
 #include "character/skinning.h"
 #include "mesh/mesh.h"
 
@@ -21,24 +22,26 @@ typedef struct deviation_bound {
     const int *pairs;   /* (pair_count x 2) */
     const float *spans; /* (pair_count) their distances at rest */
     skinning skinning;  /* linear, of the points */
+    parting parting;    /* of crossing triangles, before anything is bounded; without a mesh: none */
 } deviation_bound;
 
 /* What was done to a frame. */
 typedef struct deviation_stats {
     int points; /* that fall back, wholly or in part */
     int worst;  /* the one that falls back most; -1: none */
+    int parted; /* points of crossing triangles that were moved apart */
 } deviation_stats;
 
-/* All arrays are in `memory`. */
+/* All arrays are in `memory`. The bound has no parting: that is built by itself, where it is wanted. */
 cutis_result deviation_build(deviation_bound *b, const cutis_character *character, const mesh *mesh, arena *memory,
                              cutis_error *error);
 /* Floats of scratch that deviation_limit needs. */
 size_t deviation_scratch_count(const deviation_bound *b);
 /*
  * Bound the deviation of points (point_count x 3) from linear skinning in the pose of `skin` (joint_count x 12).
- * strength: 0..1, how much of what would be taken away is taken away.
+ * strength: 0..1, how much of what would be taken away is taken away. part: crossing triangles are parted first.
  */
-deviation_stats deviation_limit(const deviation_bound *b, const float *skin, float strength, float *scratch,
+deviation_stats deviation_limit(const deviation_bound *b, const float *skin, float strength, bool part, float *scratch,
                                 const cutis_jobs *jobs, float *points);
 
 #endif

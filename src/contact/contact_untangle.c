@@ -6,10 +6,9 @@
  * along their plane of symmetry have half as many pairs there as anywhere else, where their edges no longer meet. So
  * before anything is built on the shape, they are parted as far as that takes next to no motion.
  *
- * Two triangles are apart when they are along one of the normals of their planes, of their edges in their planes, or
- * of two edges (the theorem of separating axes, Gottschalk, Lin, Manocha 1996). Along the axis on which they overlap
- * least, points of both are taken back to where there is a gap: Gauss-Seidel, in passes over all pairs. Groups of
- * triangles that cross even then, or that would have to go too far, stay as they were modelled.
+ * Along the axis on which two triangles overlap least (triangles_axis), points of both are taken back to where there is
+ * a gap: Gauss-Seidel, in passes over all pairs. Groups of triangles that cross even then, or that would have to go too
+ * far, stay as they were modelled.
  */
 #include <string.h>
 
@@ -19,8 +18,6 @@
 enum { PASSES = 12 };
 /* The gap grows with each pass, so that triangles do not push each other to and fro. */
 static const float GAP_GROWTH = 1.1f;
-/* Normals of both planes, of three edges in each, and of all pairs of edges. */
-enum { FACE_AXES = 4, AXES = FACE_AXES + 3 + 3 + 9 };
 
 typedef struct untangler {
     const mesh *m;
@@ -43,55 +40,6 @@ static void groups_join(int *groups, const int *corners, int *root)
         groups[MAX(p, *root)] = MIN(p, *root);
         *root = MIN(p, *root);
     }
-}
-
-static float lowest(vec3 axis, const vec3 p[3])
-{
-    return MIN(MIN(vec3_dot(axis, p[0]), vec3_dot(axis, p[1])), vec3_dot(axis, p[2]));
-}
-
-static float highest(vec3 axis, const vec3 p[3]) { return -lowest(vec3_scale(axis, -1), p); }
-
-/* Along which axis a lies furthest in front of b, and how far: negative where they overlap on all. */
-static float axis_find(const vec3 a[3], const vec3 b[3], vec3 *axis)
-{
-    vec3 axes[AXES], sides[2][3];
-
-    for (int i = 0; i < 3; i++) {
-        sides[0][i] = vec3_sub(a[(i + 1) % 3], a[i]);
-        sides[1][i] = vec3_sub(b[(i + 1) % 3], b[i]);
-    }
-    vec3 normals[2] = {vec3_cross(sides[0][0], sides[0][1]), vec3_cross(sides[1][0], sides[1][1])};
-
-    /* First the way out of both, which wins a tie: flesh lies behind skin, and coincident sheets face each other. */
-    int count = 0;
-    axes[count++] = vec3_scale(normals[0], -1);
-    axes[count++] = normals[1];
-    axes[count++] = normals[0];
-    axes[count++] = vec3_scale(normals[1], -1);
-    for (int i = 0; i < 3; i++) {
-        for (int side = 0; side < 2; side++) axes[count++] = vec3_cross(normals[side], sides[side][i]);
-        for (int j = 0; j < 3; j++) axes[count++] = vec3_cross(sides[0][i], sides[1][j]);
-    }
-    float best = -1e30f;
-
-    /* the axis of least penetration */
-    for (int i = 0; i < count; i++) {
-        float length = vec3_length(axes[i]);
-        if (!(length > 1e-18f)) continue;
-        vec3 unit = vec3_scale(axes[i], 1 / length);
-
-        float front = lowest(unit, a) - highest(unit, b), back = lowest(unit, b) - highest(unit, a);
-        if (front > best) {
-            best = front;
-            *axis = unit;
-        }
-        if (i >= FACE_AXES && back > best) {
-            best = back;
-            *axis = vec3_scale(unit, -1);
-        }
-    }
-    return best;
 }
 
 /* Corners of a triangle to no lower than `level` along the axis. */
@@ -121,7 +69,7 @@ static void triangles_part(void *context, int first, int second)
     for (int c = 0; c < 3; c++) a[c] = vec3_load(u->x + 3 * corners_a[c]), b[c] = vec3_load(u->x + 3 * corners_b[c]);
 
     /* close or crossing */
-    float apart = axis_find(a, b, &axis);
+    float apart = triangles_axis(a, b, &axis);
     if (apart > u->options->touch) return;
     bool cross = mesh_triangles_relate(corners_a, corners_b, u->x) == TRIANGLES_CROSS;
 
@@ -138,7 +86,7 @@ static void triangles_part(void *context, int first, int second)
     }
 
     /* Both by half of it; but where one holds points that stay, the other by all. */
-    float below = highest(axis, b), above = lowest(axis, a), middle = 0.5f * (below + above);
+    float below = triangle_highest(axis, b), above = triangle_lowest(axis, a), middle = 0.5f * (below + above);
     bool a_fixed = corners_fixed(u, corners_a), b_fixed = corners_fixed(u, corners_b);
     if (a_fixed && !b_fixed) middle = above - 0.5f * u->gap;
     if (b_fixed && !a_fixed) middle = below + 0.5f * u->gap;

@@ -221,7 +221,9 @@ static bool run_substep(const loop_search *s, int index, cutis_state *state)
     cutis_step_input input = {.motion = s->def->motion, .jobs = s->def->jobs};
     memcpy(input.acceleration, s->def->acceleration, sizeof input.acceleration);
     memcpy(input.wind, s->def->wind, sizeof input.wind);
+    state_set_unseen(state, true);
     cutis_state_step(m, state, &input, (double)index * m->substep - state->time);
+    state_set_unseen(state, false);
     return !(s->def->interrupted && s->def->interrupted(s->def->context));
 }
 

@@ -375,6 +375,15 @@ static bool is_bounded(const cutis_model *m, const cutis_model_def *def)
     return m->stage_count == 1 && flesh && m->character->prop_count == 0 && def->detail != CUTIS_DETAIL_DRAWN;
 }
 
+/* Bounds of what is shown. Contact knows the body's triangles, and lets go: drawn ones may cross. */
+static cutis_result build_bound(cutis_model *m, const cutis_model_def *def, cutis_error *error)
+{
+    cutis_result result = deviation_build(&m->bound, m->character, &m->mesh, &m->memory, error);
+    if (!result && (m->stages[0].solver->info.flags & CUTIS_SOLVER_BODY) && m->bound.point_count > 0)
+        result = parting_build(&m->bound.parting, &m->mesh, def->jobs, &m->memory, error);
+    return result;
+}
+
 cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_model, cutis_error *error)
 {
     *result_model = NULL;
@@ -409,7 +418,7 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
         divide_time(m, def->substep);
         result = build_stages(m, def, error);
     }
-    if (!result && is_bounded(m, def)) result = deviation_build(&m->bound, m->character, &m->mesh, &m->memory, error);
+    if (!result && is_bounded(m, def)) result = build_bound(m, def, error);
     if (!result && m->memory.failed) result = error_memory(error, "a model");
 
     /* all of it or nothing */

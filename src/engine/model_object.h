@@ -15,6 +15,7 @@
 #include "body/deviation.h"
 #include "character/skinning.h"
 #include "engine/settings.h"
+#include "engine/unseen.h"
 
 enum { STAGE_LIMIT = 4, DRAG_LIMIT = 256 };
 
@@ -74,6 +75,7 @@ struct cutis_state {
     /* Of this object: not part of the simulation. */
     cutis_allocator allocator;
     size_t block_bytes;
+    bool unseen; /* see unseen.h */
     /* Of the simulation. */
     double time;      /* seconds since reset */
     int64_t substeps; /* of the last stage, taken since reset */

@@ -41,6 +41,7 @@ cutis_result cutis_state_create(const cutis_model *model, const cutis_allocator 
     if (!state) return error_memory(error, "a state");
     state->allocator = memory_resolve(allocator);
     state->block_bytes = bytes;
+    state->unseen = false;
     cutis_state_reset(model, state, NULL);
     return CUTIS_OK;
 }
@@ -68,6 +69,8 @@ uint64_t cutis_state_hash(const cutis_model *model, const cutis_state *state)
     size_t begin = model->joints;
     return hash_bytes((const char *)state + begin, model->state_bytes - begin, hash);
 }
+
+void state_set_unseen(cutis_state *state, bool unseen) { state->unseen = unseen; }
 
 double cutis_state_time(const cutis_state *state) { return state->time; }
 
@@ -406,12 +409,12 @@ static void bound_vertices(const cutis_model *m, cutis_state *state, const step_
     if (!exact) instant_pose(m, state, span, joints);
     skin_matrices(c, exact ? state_floats(state, m->joints) : joints, skin);
 
-    deviation_stats stats =
-        deviation_limit(&m->bound, skin, strength, points + 3 * (size_t)c->point_count, span->input->jobs, points);
+    deviation_stats stats = deviation_limit(&m->bound, skin, strength, !state->unseen,
+                                            points + 3 * (size_t)c->point_count, span->input->jobs, points);
 
     state->stats.limited = stats.points;
     state->stats.limited_vertex = stats.worst >= 0 ? c->point_vertices[stats.worst] : -1;
-    if (stats.worst < 0) return;
+    if (stats.worst < 0 && stats.parted == 0) return;
 
     /* back to the vertices */
     for (int v = 0; v < c->vertex_count; v++)

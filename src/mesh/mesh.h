@@ -164,6 +164,11 @@ triangles_relation triangles_relate(const float *const a[3], const float *const 
 triangles_relation mesh_triangles_relate(const int *corner_a, const int *corner_b, const float *positions);
 /* Whether they cross; touching does not count. */
 bool triangles_intersect(const float *const a[3], const float *const b[3]);
+/* Along which unit axis a lies furthest in front of b, and how far: negative where they overlap on all. */
+float triangles_axis(const vec3 a[3], const vec3 b[3], vec3 *axis);
+/* Ends of a triangle along an axis. */
+float triangle_lowest(vec3 axis, const vec3 p[3]);
+float triangle_highest(vec3 axis, const vec3 p[3]);
 static inline bool triangles_share_point(const int *a, const int *b)
 {
     for (int k = 0; k < 3; k++)

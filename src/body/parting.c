@@ -1,0 +1,203 @@
+/*
+ * parting.c: takes shallow crossings out of the drawn mesh of a frame (see parting.h).
+ *
+ * Along the axis on which two crossing triangles overlap least, points of both are taken back until there is a gap:
+ * Gauss-Seidel over all pairs, in passes, of which all but the first look only at triangles that the one before has
+ * moved. The more they overlap, the less of it is done, down to nothing: so what is shown changes smoothly
+ * with the pose, and what lies deep in other flesh stays there.
+ */
+#include "body/parting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Few crossings are left after this many passes, and more passes take no more away. */
+enum { PASSES = 8 };
+/* Overlap from which on a pair is left alone, over the longest edge of the two triangles. */
+static const float DEEP = 0.1f;
+/* Distance at which parted triangles are left, and the way that a point may go, over the size of the frame. */
+static const float GAP = 3e-4f, MOVE_MOST = 0.01f;
+/* Points within this of where linear skinning has them, over the size, are not flesh, and stay. */
+static const float STAY = 1e-6f;
+
+/* ---- build ---- */
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const int *x = a, *y = b;
+    return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+cutis_result parting_build(parting *p, const mesh *m, const cutis_jobs *jobs, arena *memory, cutis_error *error)
+{
+    *p = (parting){0};
+    if (m->triangle_count == 0) return CUTIS_OK;
+    cutis_result result = bvh_build(&p->tree, m->triangle_count, m->triangles, m->positions, memory, error);
+    if (result) return result;
+
+    /* what crosses at rest */
+    p->rest_count = mesh_self_intersections(m, &p->tree, m->positions, jobs, NULL, 0);
+    int *rest = ARENA_ARRAY(memory, int, 2 * (size_t)MAX(p->rest_count, 1));
+    if (!rest) return error_memory(error, "crossings of the drawn mesh");
+    mesh_self_intersections(m, &p->tree, m->positions, jobs, rest, p->rest_count);
+    qsort(rest, (size_t)p->rest_count, 2 * sizeof(int), compare_pairs);
+
+    p->rest = rest;
+    p->mesh = m;
+    return CUTIS_OK;
+}
+
+size_t parting_scratch_count(const parting *p)
+{
+    if (!p->mesh) return 0;
+    return (size_t)p->tree.node_count * sizeof(bvh_node) / sizeof(float) + 5 * (size_t)p->mesh->point_count;
+}
+
+/* ---- a frame ---- */
+
+typedef struct parting_work {
+    const parting *p;
+    const float *skinned;
+    float size;
+    float *points;
+    float *start;      /* (point_count x 3) points before */
+    int *moved, *last; /* (point_count) 1: by this pass, and by the one before */
+    float furthest;    /* way that any point has gone */
+    int triangle;      /* that a search is for */
+} parting_work;
+
+/* Whether any corner of a triangle has a mark. */
+static bool has_mark(const int *corners, const int *marks)
+{
+    return marks[corners[0]] || marks[corners[1]] || marks[corners[2]];
+}
+
+/* Whether a triangle is flesh: all its corners are elsewhere than skinning has them. */
+static bool is_flesh(const parting_work *w, const int *corners)
+{
+    for (int k = 0; k < 3; k++) {
+        size_t at = 3 * (size_t)corners[k];
+        if (vec3_distance(vec3_load(w->start + at), vec3_load(w->skinned + at)) <= STAY * w->size) return false;
+    }
+    return true;
+}
+
+/* Whether a pair that crosses is to be parted, not left as it is modelled. */
+static bool is_wrong(const parting_work *w, const int pair[2], const int *a, const int *b)
+{
+    const parting *p = w->p;
+    if (bsearch(pair, p->rest, (size_t)p->rest_count, 2 * sizeof(int), compare_pairs)) return false;
+    if (p->mesh->point_component[a[0]] == p->mesh->point_component[b[0]]) return true;
+    return mesh_triangles_relate(a, b, w->skinned) != TRIANGLES_CROSS;
+}
+
+/* Corners of a triangle a part of the way to no lower than `level` along the axis. */
+static void corners_raise(parting_work *w, const int *corners, const vec3 x[3], vec3 axis, float level, float part)
+{
+    float most = MOVE_MOST * w->size;
+    for (int k = 0; k < 3; k++) {
+        float rise = level - vec3_dot(axis, x[k]);
+        if (!(rise > 0)) continue;
+
+        /* no further from where it was than allowed */
+        vec3 start = vec3_load(w->start + 3 * (size_t)corners[k]);
+        vec3 way = vec3_sub(vec3_madd(x[k], axis, part * rise), start);
+        float length = vec3_length(way);
+        w->furthest = MAX(w->furthest, MIN(length, most));
+        vec3_store(w->points + 3 * (size_t)corners[k], vec3_madd(start, way, length > most ? most / length : 1));
+        w->moved[corners[k]] = 1;
+    }
+}
+
+/* Part two triangles without a common point, if they cross and should not. */
+static void pair_part(void *context, int first, int second)
+{
+    parting_work *w = context;
+    const int *triangles = w->p->mesh->triangles;
+    const int *a = triangles + 3 * (size_t)first, *b = triangles + 3 * (size_t)second;
+    const int pair[2] = {MIN(first, second), MAX(first, second)};
+    if (triangles_share_point(a, b) || mesh_triangles_relate(a, b, w->points) != TRIANGLES_CROSS) return;
+    bool free[2] = {is_flesh(w, a), is_flesh(w, b)};
+    if (!(free[0] || free[1]) || !is_wrong(w, pair, a, b)) return;
+
+    /* how far they overlap, and their longest edge */
+    vec3 x[2][3], axis = {0, 0, 0};
+    float edge = 0;
+    for (int k = 0; k < 3; k++) {
+        x[0][k] = vec3_load(w->points + 3 * (size_t)a[k]);
+        x[1][k] = vec3_load(w->points + 3 * (size_t)b[k]);
+    }
+    for (int k = 0; k < 3; k++)
+        edge = MAX(edge, MAX(vec3_distance(x[0][k], x[0][(k + 1) % 3]), vec3_distance(x[1][k], x[1][(k + 1) % 3])));
+    float deep = MAX(-triangles_axis(x[0], x[1], &axis), 0) / (DEEP * edge);
+    if (!(deep < 1)) return;
+
+    /* both by half of it, or the one that is flesh by all; less of it the deeper they are */
+    float part = 1 - deep * deep * (3 - 2 * deep), gap = 0.5f * GAP * w->size;
+    float above = triangle_lowest(axis, x[0]), below = triangle_highest(axis, x[1]);
+    float middle = !free[0] ? above - gap : !free[1] ? below + gap : 0.5f * (above + below);
+    if (free[0]) corners_raise(w, a, x[0], axis, middle + gap, part);
+    if (free[1]) corners_raise(w, b, x[1], vec3_scale(axis, -1), gap - middle, part);
+}
+
+static bool near_part(void *context, int triangle)
+{
+    parting_work *w = context;
+    bool seen = triangle < w->triangle && has_mark(w->p->mesh->triangles + 3 * (size_t)triangle, w->last);
+    if (triangle != w->triangle && !seen) pair_part(w, w->triangle, triangle);
+    return true;
+}
+
+/* Part what crosses triangles that the last pass has moved. The tree is that of the start. */
+static void pass_near(parting_work *w, const bvh *tree)
+{
+    const mesh *m = w->p->mesh;
+    for (int t = 0; t < m->triangle_count; t++) {
+        const int *c = m->triangles + 3 * (size_t)t;
+        if (!has_mark(c, w->last)) continue;
+
+        /* its box, grown by as much as others may have moved */
+        vec3 x[3], grown = vec3_make(w->furthest, w->furthest, w->furthest);
+        for (int k = 0; k < 3; k++) x[k] = vec3_load(w->points + 3 * (size_t)c[k]);
+        w->triangle = t;
+        bvh_overlap(tree, vec3_sub(vec3_min(vec3_min(x[0], x[1]), x[2]), grown),
+                    vec3_add(vec3_max(vec3_max(x[0], x[1]), x[2]), grown), near_part, w);
+    }
+}
+
+int parting_run(const parting *p, const float *skinned, float size, float *scratch, float *points)
+{
+    if (!p->mesh) return 0;
+    size_t count = (size_t)p->mesh->point_count;
+
+    /* a tree of the frame */
+    bvh tree = p->tree;
+    tree.nodes = (bvh_node *)scratch;
+    memcpy(tree.nodes, p->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));
+    bvh_refit(&tree, points, 0);
+
+    /* points as they come, and marks of those that move */
+    float *start = (float *)(tree.nodes + tree.node_count);
+    int *marks = (int *)(start + 3 * count);
+    memcpy(start, points, 3 * count * sizeof(float));
+    memset(marks, 0, 2 * count * sizeof(int));
+    parting_work w = {.p = p, .skinned = skinned, .size = size, .points = points, .start = start};
+    w.moved = marks;
+    w.last = marks + count;
+
+    /* all that crosses, then what is around that */
+    bvh_self_pairs(&tree, pair_part, &w);
+    for (int pass = 1; pass < PASSES && w.furthest > 0; pass++) {
+        int *last = w.last;
+        w.last = w.moved;
+        w.moved = last;
+        memset(w.moved, 0, count * sizeof(int));
+        pass_near(&w, &tree);
+    }
+
+    /* how many points have gone */
+    int moved = 0;
+    for (size_t i = 0; i < count && w.furthest > 0; i++)
+        moved += memcmp(start + 3 * i, points + 3 * i, 3 * sizeof(float)) != 0;
+    return moved;
+}
