@@ -186,6 +186,40 @@ static void robe_hides_two_legs(void **unused)
 }
 
 /* Rods in all directions are no body: told as a guess at most. */
+/* A person in pieces, as games have them. */
+static void person_add(capsules *c)
+{
+    capsule_add(c, (vec3){0, 0.95f, 0}, (vec3){0, 1.35f, 0}, 0.15f, 0.17f, 0.8f);
+    capsule_add(c, (vec3){0, 1.6f, 0}, (vec3){0, 1.7f, 0.01f}, 0.1f, 0.11f, 1);
+    capsule_add(c, (vec3){0, 1.4f, 0}, (vec3){0, 1.6f, 0}, 0.06f, 0.06f, 1);
+    pair_add(c, (vec3){0.2f, 1.4f, 0}, (vec3){0.5f, 1.35f, 0}, 0.06f, 0.05f);
+    pair_add(c, (vec3){0.5f, 1.35f, 0}, (vec3){0.82f, 1.3f, 0}, 0.05f, 0.04f);
+    pair_add(c, (vec3){0.1f, 0.9f, 0}, (vec3){0.12f, 0.5f, 0}, 0.09f, 0.07f);
+    pair_add(c, (vec3){0.12f, 0.5f, 0}, (vec3){0.12f, 0.09f, -0.02f}, 0.06f, 0.05f);
+    pair_add(c, (vec3){0.12f, 0.05f, -0.04f}, (vec3){0.13f, 0.05f, 0.16f}, 0.045f, 0.04f);
+}
+
+/* A shield, and swords longer than arms, do not make a person something else, nor move the hands. */
+static void things_in_the_hands_are_no_limbs(void **unused)
+{
+    (void)unused;
+    capsules *c = calloc(1, sizeof *c);
+    for (int swords = 1; swords <= 2; swords++) {
+        *c = (capsules){0};
+        person_add(c);
+        capsule_add(c, (vec3){0.78f, 1.3f, -0.3f}, (vec3){0.82f, 1.25f, 1.8f}, 0.04f, 0.03f, 1);
+        if (swords == 2) capsule_add(c, (vec3){-0.78f, 1.3f, -0.3f}, (vec3){-0.82f, 1.25f, 1.8f}, 0.04f, 0.03f, 1);
+        capsule_add(c, (vec3){-0.8f, 1.0f, 0.1f}, (vec3){-0.8f, 1.5f, 0.1f}, 0.3f, 0.3f, 0.1f);
+        cutis_rig *rig = capsules_rig(c);
+        assert_string_equal(rig->skeleton, "biped");
+        assert_true(rig->recognised);
+        assert_true(vec3_distance(joint_at(rig, "hand_l"), (vec3){0.66f, 1.33f, 0}) < 0.12f);
+        assert_true(vec3_distance(joint_at(rig, "hand_r"), (vec3){-0.66f, 1.33f, 0}) < 0.12f);
+        cutis_rig_destroy(rig);
+    }
+    free(c);
+}
+
 static void heap_is_not_recognised(void **unused)
 {
     (void)unused;
@@ -205,7 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trunk_and_tail_are_no_legs), cmocka_unit_test(folded_wings_make_a_bird),
         cmocka_unit_test(flying_bird_needs_no_legs),  cmocka_unit_test(robe_hides_two_legs),
-        cmocka_unit_test(heap_is_not_recognised),
+        cmocka_unit_test(heap_is_not_recognised),     cmocka_unit_test(things_in_the_hands_are_no_limbs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

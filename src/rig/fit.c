@@ -356,6 +356,11 @@ static int joint_twin(const skeleton *s, int j)
 /* The least share of cells with an image inside that makes a plane one of symmetry. */
 static const float SYMMETRIC = 0.82f;
 
+vec3 fit_plane_image(const fit_plane *plane, vec3 p)
+{
+    return vec3_madd(p, plane->normal, 2 * (plane->offset - vec3_dot(p, plane->normal)));
+}
+
 static vec3 mirrored(vec3 p, vec3 lateral, float plane)
 {
     return vec3_madd(p, lateral, 2 * (plane - vec3_dot(p, lateral)));
@@ -394,8 +399,7 @@ static fit_plane plane_refine(const fit_body *b, fit_plane given)
     return best;
 }
 
-/* The upright planes of symmetry: the best at each turn by steps of five degrees, then the best of all turns around. */
-static void planes_find(fit_body *b)
+void fit_planes_find(fit_body *b, float least)
 {
     enum { TURNS = 36, SHIFTS = 6 };
     const shape *s = b->shape;
@@ -404,7 +408,7 @@ static void planes_find(fit_body *b)
     vec3 mean = {0, 0, 0};
     for (int i = 0; i < s->count; i++) mean = vec3_madd(mean, s->places[i], 1 / (float)s->count);
 
-    /* what hangs on one side only moves the mean: look beside it too */
+    /* the best at each turn by steps of five degrees; what hangs on one side only moves the mean: look beside it too */
     for (int turn = 0; turn < TURNS; turn++) {
         vec3 normal = quat_rotate(quat_axis_angle(b->up, 3.14159265358979 * turn / TURNS), first);
         found[turn] = (fit_plane){.share = -1};
@@ -419,12 +423,12 @@ static void planes_find(fit_body *b)
     b->plane_count = 0;
     for (int turn = 0; turn < TURNS; turn++) {
         float share = found[turn].share;
-        if (share < SYMMETRIC - 0.1f || share < found[(turn + 1) % TURNS].share ||
+        if (share < least - 0.1f || share < found[(turn + 1) % TURNS].share ||
             share <= found[(turn + TURNS - 1) % TURNS].share)
             continue;
 
         fit_plane plane = plane_refine(b, found[turn]);
-        if (plane.share < SYMMETRIC) continue;
+        if (plane.share < least) continue;
 
         /* into the list, best first */
         int at = b->plane_count;
@@ -792,7 +796,7 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
 
         /* what depends on the way up */
         bounds_find(&b);
-        planes_find(&b);
+        fit_planes_find(&b, SYMMETRIC);
         twins_add(&b, s);
         crown_add(&b, s);
         for (int i = MIN(given->tip_count, SHAPE_TIPS - 1); i < s->tip_count && fine; i++)
@@ -884,6 +888,53 @@ static void landmarks_turn(quat turn, cutis_rig_landmark *landmarks, int count)
         vec3_store(landmarks[i].position, quat_rotate(turn, vec3_load(landmarks[i].position)));
 }
 
+bool fit_certain(const fit *best, const fit *second)
+{
+    float rival = MAX(MAX(best->rival, second->score), 0.0f);
+    return best->score >= FIT_SURE && best->score - rival >= FIT_GAP;
+}
+
+/*
+ * Look at a body again without the things that it holds: first without those on one side only, then, unless it is
+ * recognised for certain, without slender ones, too. The best two fits are replaced by certain ones that are better.
+ * positions: turned, as the shape's.
+ */
+static cutis_result things_try(const shape *body, int point_count, const float *positions, int triangle_count,
+                               const int *triangles, quat turn, bool y_up, const cutis_jobs *jobs, arena *memory,
+                               fit *best, fit *second, cutis_error *error)
+{
+    int *kept = ARENA_ARRAY(memory, int, 3 * (size_t)triangle_count);
+    shape *bare = ARENA_ARRAY(memory, shape, 1);
+    fit *fits = ARENA_ARRAY(memory, fit, 2);
+    if (memory->failed) return error_memory(error, "a rig");
+
+    vec3 up = best->up;
+    int before = 0;
+    for (int look = 0; look < (fit_certain(best, second) ? 1 : 2); look++) {
+        int count;
+        int things = fit_things_drop(body, up, look > 0, point_count, positions, triangle_count, triangles, memory,
+                                     kept, &count);
+        if (things < 0) return error_memory(error, "a rig");
+        if (things == before || count == 0) continue;
+        before = things;
+
+        /* what is left may enclose nothing: then the first look counts */
+        cutis_result result = shape_build(point_count, positions, count, kept, FIT_CELLS, jobs, memory, bare, error);
+        if (result == CUTIS_ERROR_DATA) continue;
+        if (result != CUTIS_OK) return result;
+        bool found = fit_find(bare, NULL, turn, y_up, NULL, 0, memory, &fits[0], &fits[1]);
+        if (!found && (memory->failed || fits[0].score >= 0)) return error_memory(error, "a rig");
+        if (!found || !fit_certain(&fits[0], &fits[1])) continue;
+        if (fit_certain(best, second) && fits[0].score < best->score + FIT_GAP) continue;
+
+        *best = fits[0];
+        *second = fits[1];
+        best->thing_count = things;
+        break;
+    }
+    return CUTIS_OK;
+}
+
 cutis_result fit_surface(int point_count, const float *positions, int triangle_count, const int *triangles,
                          const char *name, bool y_up, cutis_rig_landmark *landmarks, int landmark_count,
                          const cutis_jobs *jobs, arena *memory, fit *best, fit *second, cutis_error *error)
@@ -906,6 +957,9 @@ cutis_result fit_surface(int point_count, const float *positions, int triangle_c
         if (result == CUTIS_OK) {
             landmarks_settle(body, turn, landmarks, landmark_count);
             bool found = fit_find(body, name, turn, y_up, landmarks, landmark_count, &scratch, best, second);
+            if (found && !name && landmark_count == 0)
+                result = things_try(body, point_count, turned, triangle_count, triangles, turn, y_up, jobs, &scratch,
+                                    best, second, error);
             if (found && !name && best->score < FIT_BOUND && landmark_count == 0) {
                 /* not recognised: the tree of its limbs, with the name and the score of the best template */
                 fit *tree = ARENA_ARRAY(&scratch, fit, 2);

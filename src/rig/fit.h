@@ -24,7 +24,8 @@ typedef struct fit {
     const char *name; /* of the template */
     const char *kind; /* templates of one kind are no rivals: fish and snake */
     float score;
-    float rival; /* score of another reading by the same template whose joints are elsewhere; 0: none comes near */
+    int thing_count; /* loose pieces that the body holds, left out of it */
+    float rival;     /* score of another reading by the same template whose joints are elsewhere; 0: none comes near */
     vec3 up, forward;
     skeleton skeleton;
 } fit;
@@ -37,6 +38,7 @@ typedef struct fit_plane {
 } fit_plane;
 
 enum { FIT_PLANES = 3 };
+vec3 fit_plane_image(const fit_plane *plane, vec3 p);
 
 /* What the fits of one body share. */
 typedef struct fit_body {
@@ -161,6 +163,17 @@ bool fit_fish(const fit_body *b, fit *best);
 bool fit_snake(const fit_body *b, fit *best);
 bool fit_tree(const fit_body *b, fit *best);
 
+/* The upright planes across which at least such a share of the body has an image, best first: b->planes. */
+void fit_planes_find(fit_body *b, float least);
+/*
+ * The triangles without the loose pieces that are on one side of the body only (swords, shields, staffs), and with
+ * `rods` without slender pieces, too. kept: (triangle_count x 3). Returns how many pieces were left out, -1 when memory
+ * runs out.
+ */
+int fit_things_drop(const shape *s, vec3 up, bool rods, int point_count, const float *positions, int triangle_count,
+                    const int *triangles, arena *memory, int *kept, int *kept_count);
+/* Whether the best fit is certain, beside the best one of another kind and its own other readings. */
+bool fit_certain(const fit *best, const fit *second);
 /*
  * The turn about +Y that lays the longer side of a body along x, so that the cells of a body do not depend on the way
  * it faces. positions: (point_count x 3).

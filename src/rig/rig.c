@@ -281,8 +281,13 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
         float rival = MAX(MAX(fits[0].rival, fits[1].score), 0.0f);
         const char *next = other ? "another reading of it" : fits[1].score > 0 ? fits[1].name : "nothing else";
         object->rig.score = fits[0].score;
-        bool sure = fits[0].score >= FIT_SURE && fits[0].score - rival >= FIT_GAP;
+        bool sure = fit_certain(&fits[0], &fits[1]);
         object->rig.recognised = !any || sure || def->landmark_count >= 3;
+        if (fits[0].thing_count > 0)
+            rig_say(
+                report,
+                "%d loose pieces that are slender or on one side only were left out of the body: things that it holds",
+                fits[0].thing_count);
 
         if (object->rig.recognised)
             rig_say(report, "recognised: %s, score %.2f; next best %s, %.2f", fits[0].name, (double)fits[0].score, next,
