@@ -225,19 +225,6 @@ float fit_rod(const fit_body *b, int tip, float from, float to)
     return fit_within(worst, 0, 4, 8);
 }
 
-float fit_score(const fit_term *terms, int count)
-{
-    float sum = 0;
-    float weights = 0;
-    float worst = 1;
-    for (int i = 0; i < count; i++) {
-        sum += terms[i].value * terms[i].weight;
-        weights += terms[i].weight;
-        worst = MIN(worst, terms[i].value);
-    }
-    return sum / weights * (0.6f + 0.4f * worst);
-}
-
 float fit_agree(const fit_body *b, const skeleton *s)
 {
     float sum = 0;
@@ -251,7 +238,8 @@ float fit_agree(const fit_body *b, const skeleton *s)
     return sum / (float)b->landmark_count;
 }
 
-float fit_inside(const fit_body *b, const skeleton *s)
+/* Share of the joints inside, and of the bones that run inside. */
+static float fit_inside(const fit_body *b, const skeleton *s)
 {
     float slack = b->shape->solid.spacing;
     float sum = 0;
@@ -304,7 +292,11 @@ static int bones_list(const fit_body *b, const skeleton *s, fit_bone *bones)
     return count;
 }
 
-float fit_cover(const fit_body *b, const skeleton *s)
+/*
+ * Share of the cells that the bones explain: nearer to a bone than about twice the depth of the body there. Leaves run
+ * on to the surface. A skeleton that sits in half of a body leaves the other half unexplained.
+ */
+static float fit_cover(const fit_body *b, const skeleton *s)
 {
     enum { SAMPLES = 1500 };
     const shape *body = b->shape;
@@ -338,6 +330,38 @@ float fit_cover(const fit_body *b, const skeleton *s)
     }
 
     return (float)told / (float)MAX(count, 1);
+}
+
+/* A sum of weighted terms, and the worst of them. */
+typedef struct fit_sum {
+    float sum, weights, worst;
+} fit_sum;
+
+static void sum_add(fit_sum *s, fit_term term)
+{
+    if (!(term.weight > 0)) return;
+    s->sum += term.value * term.weight;
+    s->weights += term.weight;
+    s->worst = MIN(s->worst, term.value);
+}
+
+float fit_score(const fit_body *b, const skeleton *s, const fit_ends *ends, const fit_demand *demand,
+                const fit_term *terms, int count)
+{
+    /* what every template is asked */
+    int feet = fit_other_feet(b, ends->used, ends->used_count, ends->foot_reach);
+    const fit_term common[] = {
+        {fit_inside(b, s), demand->inside},
+        {fit_within(fit_cover(b, s), demand->cover_low, 1, demand->cover_slack), demand->cover},
+        {fit_explained(b, ends->used, ends->used_count, ends->head, ends->height), demand->explained},
+        {MAX(0.0f, 1 - demand->foot_cost * (float)feet), demand->feet},
+    };
+
+    /* and its own terms */
+    fit_sum sum = {0, 0, 1};
+    for (int i = 0; i < COUNT_OF(common); i++) sum_add(&sum, common[i]);
+    for (int i = 0; i < count; i++) sum_add(&sum, terms[i]);
+    return demand->trust * sum.sum / sum.weights * (0.6f + 0.4f * sum.worst);
 }
 
 static int joint_twin(const skeleton *s, int j)
@@ -536,10 +560,10 @@ void fit_tail(const fit_body *b, int tip, float base, int parent, skeleton *s)
 
 /* ---- tries ---- */
 
-void fit_try_keep(fit_try *tries, int limit, int *count, fit_try t)
+void fit_try_keep(fit_try *tries, int *count, fit_try t)
 {
     int at = *count;
-    if (at == limit) {
+    if (at == FIT_TRIES) {
         if (tries[at - 1].guess >= t.guess) return;
         at--;
     } else {
@@ -563,22 +587,48 @@ static float joints_apart(const skeleton *one, const skeleton *two)
     return sum / (float)MAX(count, 1);
 }
 
-bool fit_tries_use(const fit_body *b, const fit_try *tries, int count, float floor, float say, fit_place place,
-                   fit *best)
+/* ---- choice ---- */
+
+typedef struct fit_template {
+    const char *name;
+    const char *kind;
+    bool (*run)(const fit_body *b, fit *best);       /* the one reading; NULL: there are several */
+    int (*tries)(const fit_body *b, fit_try *tries); /* the likeliest ones, best first */
+    bool (*place)(const fit_body *b, const fit_try *t, fit *made);
+    float floor; /* readings whose guess is less than this share of the best one's are left out */
+    float say;   /* of the guess in the score, 0 to 1 */
+} fit_template;
+
+static const fit_template TEMPLATES[] = {
+    {"biped", "biped", NULL, fit_biped_tries, fit_biped_place, 0.75f, 0.3f},
+    {"quadruped", "quadruped", NULL, fit_quadruped_tries, fit_quadruped_place, 0.6f, 0.2f},
+    {"bird", "bird", fit_bird, NULL, NULL, 0, 0},
+    {"many_legs", "many_legs", fit_many_legs, NULL, NULL, 0, 0},
+    {"fish", "spine", fit_fish, NULL, NULL, 0, 0},
+    {"snake", "spine", fit_snake, NULL, NULL, 0, 0},
+    {"tree", "tree", fit_tree, NULL, NULL, 0, 0},
+};
+
+/*
+ * The best reading of a body by a template; where landmarks choose, all of them are looked at. False when none can be
+ * placed.
+ */
+static bool template_fit(const fit_template *t, const fit_body *b, fit *best)
 {
-    enum { TRIES = 16 };
+    if (t->run) return t->run(b, best);
+    fit_try tries[FIT_TRIES];
+    float scores[FIT_TRIES] = {0};
+    int count = t->tries(b, tries);
     fit made = *best;
-    float scores[TRIES] = {0};
     int chosen = -1;
     float top = count ? tries[0].guess : 0;
     float most = 0;
-    count = MIN(count, TRIES);
 
     /* the best of them, by score and landmarks */
     for (int i = 0; i < count; i++) {
-        if (b->landmark_count == 0 && tries[i].guess < floor * top) break;
-        if (!place(b, &tries[i], &made)) continue;
-        made.score *= 1 - say + say * tries[i].guess / top;
+        if (b->landmark_count == 0 && tries[i].guess < t->floor * top) break;
+        if (!t->place(b, &tries[i], &made)) continue;
+        made.score *= 1 - t->say + t->say * tries[i].guess / top;
         scores[i] = made.score;
         float merit = made.score * fit_agree(b, &made.skeleton);
 
@@ -594,27 +644,12 @@ bool fit_tries_use(const fit_body *b, const fit_try *tries, int count, float flo
     best->rival = 0;
     for (int i = 0; i < count; i++) {
         if (i == chosen || scores[i] < best->score - FIT_GAP || scores[i] <= best->rival) continue;
-        place(b, &tries[i], &made);
+        t->place(b, &tries[i], &made);
         if (joints_apart(&best->skeleton, &made.skeleton) > 0.06f * b->shape->size) best->rival = scores[i];
     }
 
     return true;
 }
-
-/* ---- choice ---- */
-
-typedef struct fit_template {
-    const char *name;
-    const char *kind;
-    bool (*run)(const fit_body *b, fit *best);
-} fit_template;
-
-static const fit_template TEMPLATES[] = {
-    {"biped", "biped", fit_biped}, {"quadruped", "quadruped", fit_quadruped},
-    {"bird", "bird", fit_bird},    {"many_legs", "many_legs", fit_many_legs},
-    {"fish", "spine", fit_fish},   {"snake", "spine", fit_snake},
-    {"tree", "tree", fit_tree},
-};
 
 /* What the templates ask of each tip that takes a search: its curve, ways and sections. Ways go both ways. */
 static bool tip_measure(fit_body *b, int tip, float *distances)
@@ -809,7 +844,7 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
             if (name && strcmp(name, TEMPLATES[t].name) != 0) continue;
 
             *made = (fit){.name = TEMPLATES[t].name, .kind = TEMPLATES[t].kind, .score = 0, .up = b.up};
-            if (!TEMPLATES[t].run(&b, made)) continue;
+            if (!template_fit(&TEMPLATES[t], &b, made)) continue;
             made->skeleton.name = TEMPLATES[t].name;
             made->score *= fit_agree(&b, &made->skeleton);
 

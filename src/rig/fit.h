@@ -117,20 +117,38 @@ int fit_other_arms(const fit_body *b, const fit_use *used, int used_count, int h
 float fit_toes(const fit_body *b, int tip, float seam, vec3 leg, vec3 axis);
 /* 1 for a rod, 0 for a plate, by the sections of a limb between two lengths from its tip. */
 float fit_rod(const fit_body *b, int tip, float from, float to);
-/* Weighted mean of terms between 0 and 1, pulled down by the worst of them. */
+/* How well a skeleton agrees with the landmarks, 0 to 1; 1 without any. Joints that it has not count against it. */
+float fit_agree(const fit_body *b, const skeleton *s);
+/* One answer between 0 and 1, and how much it counts. */
 typedef struct fit_term {
     float value, weight;
 } fit_term;
-float fit_score(const fit_term *terms, int count);
-/* How well a skeleton agrees with the landmarks, 0 to 1; 1 without any. Joints that it has not count against it. */
-float fit_agree(const fit_body *b, const skeleton *s);
-/* Share of the joints inside, and of the bones that run inside. */
-float fit_inside(const fit_body *b, const skeleton *s);
+
+/* What every template is asked: how much each answer counts, and what is enough. */
+typedef struct fit_demand {
+    float inside;                        /* weight of the joints and bones that run inside */
+    float cover, cover_low, cover_slack; /* weight of the cells that bones explain; the share that is enough; how far
+                                            below it that is nothing */
+    float explained;                     /* weight of the far ends that the used ones explain */
+    float feet, foot_cost;               /* weight of the legs that are left out, and what each of them costs */
+    float trust;                         /* factor of the whole beside other templates */
+} fit_demand;
+
+/* The far ends that a skeleton uses; head and height as for fit_explained, foot_reach as for fit_other_feet. */
+typedef struct fit_ends {
+    const fit_use *used;
+    int used_count;
+    int head;
+    float height;
+    float foot_reach;
+} fit_ends;
+
 /*
- * Share of the cells that the bones explain: nearer to a bone than about twice the depth of the body there. Leaves run
- * on to the surface. A skeleton that sits in half of a body leaves the other half unexplained.
+ * The score of a skeleton: the weighted mean of what every template is asked and of its own terms, pulled down by the
+ * worst of them.
  */
-float fit_cover(const fit_body *b, const skeleton *s);
+float fit_score(const fit_body *b, const skeleton *s, const fit_ends *ends, const fit_demand *demand,
+                const fit_term *terms, int count);
 /*
  * Where the solid is about its own mirror image across the plane that halves the pairs (_l, _r), pairs that are images
  * of one another are averaged and the rest is put on the plane; posed limbs stay as they are. lateral: unit, to the
@@ -145,18 +163,16 @@ typedef struct fit_try {
     int tips[5];
     float guess;
 } fit_try;
-typedef bool (*fit_place)(const fit_body *b, const fit_try *t, fit *made);
-/* Keep a try among the best `limit`, best first. */
-void fit_try_keep(fit_try *tries, int limit, int *count, fit_try t);
-/*
- * Place and score at most 16 tries: those whose guess is at least `floor` of the best one's (all of them where
- * landmarks choose), and return the best; the guess has a `say` in the score, 0 to 1. False when none can be placed.
- */
-bool fit_tries_use(const fit_body *b, const fit_try *tries, int count, float floor, float say, fit_place place,
-                   fit *best);
+enum { FIT_TRIES = 16 };
+/* Keep a try among the best FIT_TRIES, best first. */
+void fit_try_keep(fit_try *tries, int *count, fit_try t);
 
-bool fit_biped(const fit_body *b, fit *best);
-bool fit_quadruped(const fit_body *b, fit *best);
+/* Templates with several readings: the likeliest ones, best first, and the skeleton of one. */
+int fit_biped_tries(const fit_body *b, fit_try *tries);
+bool fit_biped_place(const fit_body *b, const fit_try *t, fit *made);
+int fit_quadruped_tries(const fit_body *b, fit_try *tries);
+bool fit_quadruped_place(const fit_body *b, const fit_try *t, fit *made);
+/* Templates with one reading. */
 bool fit_many_legs(const fit_body *b, fit *best);
 bool fit_bird(const fit_body *b, fit *best);
 bool fit_fish(const fit_body *b, fit *best);

@@ -10,7 +10,15 @@
 
 #include "rig/skeleton_template.h"
 
-enum { TRIES = 16 };
+/* People are seen whole: bones explain nearly all of them, and nothing else stands on the ground. */
+static const fit_demand DEMAND = {.inside = 2,
+                                  .cover = 2,
+                                  .cover_low = 0.88f,
+                                  .cover_slack = 0.5f,
+                                  .explained = 1.5f,
+                                  .feet = 1,
+                                  .foot_cost = 0.5f,
+                                  .trust = 1};
 
 /* The tips of a try by what they are. */
 typedef struct biped_tips {
@@ -97,8 +105,7 @@ static float tips_guess(const fit_body *b, const biped_tips *t)
     return score;
 }
 
-/* The likeliest ways to name the tips, best first. Returns how many. */
-static int tips_try(const fit_body *b, fit_try *tries)
+int fit_biped_tries(const fit_body *b, fit_try *tries)
 {
     int n = MIN(b->shape->tip_count, 16);
     int count = 0;
@@ -139,7 +146,7 @@ static int tips_try(const fit_body *b, fit_try *tries)
                         t.guess = guess;
                         t.tips[4] = head;
                     }
-                    if (t.tips[4] >= 0) fit_try_keep(tries, TRIES, &count, t);
+                    if (t.tips[4] >= 0) fit_try_keep(tries, &count, t);
                 }
         }
     return count;
@@ -483,7 +490,7 @@ static bool skirt_find(const fit_body *b, vec3 chest, vec3 crotch, float hips)
     return shape_visible(b->shape, vec3_lerp(chest, crotch, hips), vec3_lerp(chest, crotch, 0.9f), 0) > 0.8f;
 }
 
-static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
+bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
 {
     const biped_tips named = {{try->tips[0], try->tips[1]}, {try->tips[2], try->tips[3]}, try->tips[4]};
     const biped_tips *t = &named;
@@ -738,11 +745,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         {thick, 1},
         {fit_within(hand_low, 0.14f, 10, 0.12f), 1},
         {fit_within(lifted, 0, 0.1f, 0.5f), 1},
-        {fit_inside(b, k), 2},
-        {fit_within(fit_cover(b, k), 0.88f, 1, 0.5f), 2},
         {fit_within(b->height / wide, 0.6f, 10, 0.4f), 1},
-        {fit_explained(b, used, used_count, t->head, fit_height(b, chest)), 1.5f},
-        {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, used_count, other_leg)), 1},
         {MAX(0.0f, 1 - 0.5f * (float)fit_other_arms(b, used, used_count, t->head, fit_height(b, chest))), 1},
         {fit_symmetry(b, pairs, 2, NULL, 0), 1},
         {robe ? 1 : fit_rod(b, t->feet[0], 0.2f * leg_way, 0.8f * leg_way), 0.7f},
@@ -751,13 +754,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         {fit_rod(b, t->hands[1], held[1] + 0.3f * half, held[1] + 0.7f * half), 0.7f},
     };
 
-    made->score = fit_score(terms, COUNT_OF(terms));
+    fit_ends ends = {used, used_count, t->head, fit_height(b, chest), other_leg};
+    made->score = fit_score(b, k, &ends, &DEMAND, terms, COUNT_OF(terms));
     return true;
-}
-
-bool fit_biped(const fit_body *b, fit *best)
-{
-    fit_try tries[TRIES];
-    int count = tips_try(b, tries);
-    return fit_tries_use(b, tries, count, 0.75f, 0.3f, tips_use, best);
 }

@@ -7,6 +7,12 @@
 #include "rig/fit.h"
 #include "rig/skeleton_template.h"
 
+/* Feathers hide much of a bird; whoever has fewer limbs to see is trusted less beside those with more. */
+static const fit_demand BIRD = {1.5f, 2, 0.7f, 0.5f, 1.5f, 1, 0.5f, 0.95f};
+static const fit_demand SNAKE = {1, 2, 0.85f, 0.5f, 2.5f, 1, 0.5f, 0.86f};
+static const fit_demand FISH = {1, 2, 0.85f, 0.5f, 2.5f, 1.5f, 0.4f, 0.87f};
+static const fit_demand MANY_LEGS = {1, 2, 0.85f, 0.5f, 2, 0, 0, 1};
+
 /* Joints along a curve, from the trunk (length `root` from the tip) outwards, at `parts` of it. Returns the last. */
 static int chain_add(const fit_body *b, int tip, float root, const float *parts, const char *const *names, int count,
                      char side, int parent, skeleton *s)
@@ -333,13 +339,10 @@ bool fit_bird(const fit_body *b, fit *made)
         {fit_within(lean, 0, 0.75f, 0.3f), 1},
         {legged ? fit_within(shoulder_height, 0.4f, 1, 0.3f) : 1, 1},
         {fit_symmetry(b, NULL, 0, &t.head, 1), 0.5f},
-        {fit_inside(b, k), 1.5f},
-        {fit_within(fit_cover(b, k), 0.7f, 1, 0.5f), 2},
-        {fit_explained(b, used, used_count, t.head, fit_height(b, shoulders)), 1.5f},
-        {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, used_count, 0.08f)), 1},
     };
 
-    made->score = 0.95f * fit_score(terms, COUNT_OF(terms));
+    fit_ends ends = {used, used_count, t.head, fit_height(b, shoulders), 0.08f};
+    made->score = fit_score(b, k, &ends, &BIRD, terms, COUNT_OF(terms));
     return true;
 }
 
@@ -395,15 +398,12 @@ bool fit_snake(const fit_body *b, fit *made)
     float girth = trunk_girth(b, ends);
     fit_term terms[] = {
         {girth, 1},
-        {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, 2, 0.06f)), 1},
         {fit_within((lengths[0] + lengths[1]) / MAX(radius, 1e-9f), 14, 1000, 10), 1},
-        {fit_explained(b, used, 2, -1, 0), 2.5f},
-        {fit_inside(b, k), 1},
-        {fit_within(fit_cover(b, k), 0.85f, 1, 0.5f), 2},
         {fit_alike(lengths[0], lengths[1], 3), 0.5f},
     };
 
-    made->score = 0.86f * fit_score(terms, COUNT_OF(terms));
+    fit_ends far = {used, 2, -1, 0, 0.06f};
+    made->score = fit_score(b, k, &far, &SNAKE, terms, COUNT_OF(terms));
     return true;
 }
 
@@ -484,13 +484,10 @@ bool fit_fish(const fit_body *b, fit *made)
         {fins_score, 1.5f},
         {fit_within(slender, 4, 24, 12), 1},
         {trunk_girth(b, ends), 1},
-        {MAX(0.0f, 1 - 0.4f * (float)fit_other_feet(b, used, used_count, 0.06f)), 1.5f},
-        {fit_explained(b, used, used_count, -1, 0), 2.5f},
-        {fit_inside(b, k), 1},
-        {fit_within(fit_cover(b, k), 0.85f, 1, 0.5f), 2},
     };
 
-    made->score = 0.87f * fit_score(terms, COUNT_OF(terms));
+    fit_ends far = {used, used_count, -1, 0, 0.06f};
+    made->score = fit_score(b, k, &far, &FISH, terms, COUNT_OF(terms));
     return true;
 }
 
@@ -613,11 +610,10 @@ bool fit_many_legs(const fit_body *b, fit *made)
         {best, 2},
         {fit_alike((float)numbers[0], (float)numbers[1] + 0.001f, 2), 1},
         {standing, 1},
-        {fit_explained(b, used, used_count, -1, 0), 2},
-        {fit_inside(b, k), 1},
-        {fit_within(fit_cover(b, k), 0.85f, 1, 0.5f), 2},
     };
-    made->score = fit_score(terms, COUNT_OF(terms));
+
+    fit_ends far = {used, used_count, -1, 0, 0};
+    made->score = fit_score(b, k, &far, &MANY_LEGS, terms, COUNT_OF(terms));
     return true;
 }
 

@@ -10,7 +10,9 @@
 
 #include "rig/skeleton_template.h"
 
-enum { TRIES = 12 };
+/* Fat and fur hang below the bones of animals; their far ends tell more. */
+static const fit_demand DEMAND = {
+    .inside = 2, .cover = 2, .cover_low = 0.75f, .cover_slack = 0.45f, .explained = 2, .trust = 1};
 
 /* The tips of a try by what they are. */
 typedef struct quadruped_tips {
@@ -66,7 +68,7 @@ static float tips_guess(const fit_body *b, const quadruped_tips *t)
     return score;
 }
 
-static int tips_try(const fit_body *b, fit_try *tries)
+int fit_quadruped_tries(const fit_body *b, fit_try *tries)
 {
     const shape_tip *tips = b->shape->tips;
     int feet[12];
@@ -89,8 +91,7 @@ static int tips_try(const fit_body *b, fit_try *tries)
 
                     quadruped_tips t = {{{feet[i], feet[j]}, {feet[k], feet[l]}}};
                     float guess = tips_guess(b, &t);
-                    if (guess >= 0)
-                        fit_try_keep(tries, TRIES, &count, (fit_try){{feet[i], feet[j], feet[k], feet[l]}, guess});
+                    if (guess >= 0) fit_try_keep(tries, &count, (fit_try){{feet[i], feet[j], feet[k], feet[l]}, guess});
                 }
     return count;
 }
@@ -223,7 +224,7 @@ static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, ve
     *nape = shape_curve_at(c, way - 0.28f * (way - at), NULL);
 }
 
-static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
+bool fit_quadruped_place(const fit_body *b, const fit_try *try, fit *made)
 {
     const quadruped_tips named = {{{try->tips[0], try->tips[1]}, {try->tips[2], try->tips[3]}}};
     const quadruped_tips *t = &named;
@@ -386,18 +387,9 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         {fit_within((high - low) / length, 0.2f, 1.2f, 0.7f), 0.7f},
         {fit_within((low - b->ground) / b->height, 0.12f, 0.75f, 0.2f), 1},
         {fit_symmetry(b, t->pairs, 2, NULL, 0), 1},
-        {fit_inside(b, k), 2},
-        {fit_within(fit_cover(b, k), 0.75f, 1, 0.45f), 2},
-        {fit_explained(b, used, used_count, ends[head].tip, fit_height(b, withers)), 2},
     };
 
-    made->score = fit_score(terms, COUNT_OF(terms));
+    fit_ends far = {used, used_count, ends[head].tip, fit_height(b, withers), 0};
+    made->score = fit_score(b, k, &far, &DEMAND, terms, COUNT_OF(terms));
     return true;
-}
-
-bool fit_quadruped(const fit_body *b, fit *best)
-{
-    fit_try tries[TRIES];
-    int count = tips_try(b, tries);
-    return fit_tries_use(b, tries, count, 0.6f, 0.2f, tips_use, best);
 }
