@@ -257,6 +257,25 @@ static float factors_begin(const limiting *l)
     return longest;
 }
 
+/* Whether a pair is further apart than it may be. Most are not even when skinning is not asked. */
+static bool pair_torn(const limiting *l, int index)
+{
+    float length2 = vec3_length2(pair_offset(l, l->shown, index));
+    float least = 0.999f * (TEAR_RATIO * l->bound->spans[index] + TEAR_SLACK * l->size);
+    return length2 > least * least && sqrtf(length2) > pair_bound(l, index);
+}
+
+/* Whether nothing is torn, nor beyond the least bound of the distance: so it is in most frames. */
+static bool frame_whole(const limiting *l)
+{
+    float least = DISTANCE_FREE * l->size;
+    bool whole = true;
+    for (int p = 0; p < l->bound->point_count; p++)
+        whole &= vec3_length2(vec3_load(l->moved + 3 * (size_t)p)) <= least * least;
+    for (int i = 0; i < l->bound->pair_count && whole; i++) whole = !pair_torn(l, i);
+    return whole;
+}
+
 /* The diagonal of the bounds of positions, or `least`. */
 static float frame_size(const float *positions, int count, float least)
 {
@@ -278,7 +297,6 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
     size_t count = (size_t)b->point_count;
     float *skinned = scratch, *moved = skinned + 3 * count, *turned = moved + 3 * count, *factors = turned + 3 * count;
     skinning_linear(&b->skinning, skin, factors + 2 * count, jobs, skinned);
-    skinning_dual(&b->skinning, skin, factors + 2 * count, jobs, turned);
     float size = frame_size(skinned, b->point_count, b->size);
 
     /* crossings, or as much of them as asked for */
@@ -287,6 +305,8 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
     for (size_t i = 0; i < 3 * count && strength < 1; i++) points[i] = moved[i] + strength * (points[i] - moved[i]);
     for (size_t i = 0; i < 3 * count; i++) moved[i] = points[i] - skinned[i];
     limiting l = {b, skinned, moved, turned, points, factors, factors + count, size, REACH_LEAST * size};
+    if (frame_whole(&l)) return stats;
+    skinning_dual(&b->skinning, skin, factors + 2 * count, jobs, turned);
 
     /* regions that have exploded, round by round */
     float cut = factors_begin(&l);
