@@ -247,7 +247,7 @@ enum { HEADER_MEMORIES, HEADER_RECOVERING, HEADER_COUNT };
 
 typedef struct springs_scratch {
     float *rest;             /* (edges.blocks x LANES) length of each edge on the reference shape */
-    float *fold;             /* (edges.blocks x LANES) 2 sin(angle / 2) there */
+    float *cosine, *sine;    /* (edges.blocks x LANES) of its angle there */
     float *edge_forces;      /* (edges.blocks x LANES x EDGE) */
     float *spring_forces;    /* (soft.spring_count x 4) */
     float *cell_forces;      /* (soft.tetra_count x 4 x 4) and bounds of their rows of the stiffness */
@@ -256,6 +256,7 @@ typedef struct springs_scratch {
     float *give;             /* (node_count) sizes per newton */
     float *next, *last;      /* (node_count x 4) iterates */
     float *unrest;           /* (point_count) square of the skin's net force as an elongation, sizes */
+    float *calm;             /* (point_count x 4) force of the last iteration, and share of the step that is taken */
     int *local;              /* (node_count) nodes of a local iteration: skin, then soft */
     int *blocks;             /* (edges.blocks) blocks of edges that they need */
     float *inert;            /* (soft.node_count x 4) where inertia takes the soft nodes */

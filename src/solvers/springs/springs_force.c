@@ -12,8 +12,8 @@
  * - f_C, curvature: over an edge BC between the triangles ABC and DCB, F_A = f(theta) / |AA'| N_A and
  *   F_D = f(theta) / |DD'| N_D; F_B and F_C follow from the balance of forces and moments:
  *   F_B = -(1-a) F_A - (1-d) F_D and F_C = -a F_A - d F_D, where a and d say where A' and D' lie between B and C.
- *   With t = 2 sin(theta/2), which is |N_A - N_D| with a sign, f(theta) is the derivative of bend (t - t_rest)^2 / 2
- *   (linear beyond 1): no trigonometry, and nothing jumps where a fold turns over. Departure: that energy fades with
+ *   f(theta) is the derivative of bend (1 - cos(theta - theta_rest)), from the cosine and sine of both: no
+ *   trigonometry, and nothing jumps where a fold turns over. Departure: that energy fades with
  * the square of a triangle's height below 0.7 of that at rest, where N turns too quickly; the change of height gives
  * forces in the triangles' planes, F_A and F_D getting a part away from or towards the edge, with the same balance.
  * Without these parts the force would have no energy, and creases would not come to rest. Soft props have springs
@@ -72,7 +72,7 @@ typedef struct edge_lanes {
     vfloat length, over;     /* and 1 / length */
     vfloat la, ld;           /* heights x length */
     vfloat over_ha, over_hd; /* 1 / heights */
-    vfloat fold;             /* 2 sin(angle / 2) */
+    vfloat cosine, sine;     /* of the angle between the normals */
 } edge_lanes;
 
 static inline edge_lanes edge_geometry(const float *x, const int *nodes)
@@ -97,9 +97,8 @@ static inline edge_lanes edge_geometry(const float *x, const int *nodes)
     g.na = vv_scale(g.na, over_la);
     g.nd = vv_scale(g.nd, over_ld);
 
-    vvec difference = vv_sub(g.na, g.nd);
-    g.fold = v_sqrt(vv_dot(difference, difference));
-    g.fold = v_select(v_less(vv_dot(vv_cross(g.nd, g.na), e), v_set(0)), -g.fold, g.fold);
+    g.cosine = vv_dot(g.na, g.nd);
+    g.sine = vv_dot(vv_cross(g.nd, g.na), g.unit);
 
     g.over_ha = g.length * over_la;
     g.over_hd = g.length * over_ld;
@@ -127,12 +126,12 @@ static void edges_force(void *context, int begin, int end)
         vfloat ra = v_min(g.la * g.over * v_load(edges->low[0] + at), one),
                rd = v_min(g.ld * g.over * v_load(edges->low[1] + at), one);
         vfloat tall = ra * ra * (rd * rd);
-        vfloat bend = v_load(edges->bend + at), far = v_load(run->w.fold + at) - g.fold;
-        vfloat turn = v_max(v_min(far, one), -one);
-        vfloat moment = bend * turn * tall * v_sqrt(v_max(one - v_set(0.25f) * g.fold * g.fold, v_set(0)));
+        vfloat bend = v_load(edges->bend + at) * tall;
+        vfloat cosine = v_load(run->w.cosine + at), sine = v_load(run->w.sine + at);
+        vfloat moment = bend * (sine * g.cosine - cosine * g.sine);
 
         /* Low triangles: -2 energy / height, the energy's derivative. */
-        vfloat energy = bend * turn * (turn - far - far) * tall;
+        vfloat dc = g.cosine - cosine, ds = g.sine - sine, energy = -bend * (dc * dc + ds * ds);
         vfloat pa = v_select(v_less(ra, one), energy * g.over_ha, v_set(0)),
                pd = v_select(v_less(rd, one), energy * g.over_hd, v_set(0));
         vvec fa = vv_add(vv_scale(g.na, moment * g.over_ha), vv_scale(vv_cross(g.na, g.unit), pa));
@@ -155,7 +154,8 @@ static void edges_rest(void *context, int begin, int end)
     for (int block = begin; block < end; block++) {
         edge_lanes g = edge_geometry(run->w.target, run->m->edges.nodes + (size_t)block * 4 * LANES);
         v_store(run->w.rest + (size_t)block * LANES, g.length);
-        v_store(run->w.fold + (size_t)block * LANES, g.fold);
+        v_store(run->w.cosine + (size_t)block * LANES, g.cosine);
+        v_store(run->w.sine + (size_t)block * LANES, g.sine);
     }
 }
 

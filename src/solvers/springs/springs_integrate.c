@@ -32,6 +32,8 @@ enum { PLAIN_ITERATIONS = 2 };
 static const float HELD_SHARE = 0.25f;
 /* Iterations without progress after which it is halved. */
 enum { IDLE_LONGEST = 60 };
+/* Factors of the steps of a node whose force turns round, and of others. */
+static const float CALM_DOWN = 0.7f, CALM_UP = 1.05f;
 /*
  * Local iterations between two over all nodes, doubled from the shortest to the longest stretch; rings around what they
  * move; and the share of the tolerance that counts as rest.
@@ -125,7 +127,18 @@ static void euler_step(void *context, int begin, int end)
         int node = run->local ? run->w.local[i] : i;
         size_t at = (size_t)node * NODE;
         vec3 x = vec3_load(run->s.x + at), f = vec3_load(run->w.force + at);
-        vec3_store(run->w.next + at, vec3_madd(x, f, run->w.give[node]));
+
+        float give = run->w.give[node];
+
+        /* A force that turns round tells of skin that is stiffer than its bound: it takes shorter steps. */
+        if (node < run->m->point_count) {
+            float *calm = run->w.calm + at;
+            bool turns = vec3_dot(f, vec3_load(calm)) < 0;
+            vec3_store(calm, f);
+            calm[3] = turns ? CALM_DOWN * calm[3] : MIN(CALM_UP * calm[3], 1.0f);
+            give *= calm[3];
+        }
+        vec3_store(run->w.next + at, vec3_madd(x, f, give));
     }
 }
 
@@ -216,6 +229,7 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
     run->omega = 1;
     run->share = HELD_SHARE;
     run->active_count = 0;
+    for (int i = 0; i < m->point_count * NODE; i++) run->w.calm[i] = i % NODE == 3;
 
     /* a plain step, which contacts correct */
     for (int i = 0;; i++) {

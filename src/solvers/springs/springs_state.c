@@ -54,7 +54,8 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
 
     /* forces */
     s.rest = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES);
-    s.fold = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES);
+    s.cosine = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES);
+    s.sine = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES);
     s.edge_forces = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES *EDGE);
     s.spring_forces = KIT_CARVE(&block, float, (size_t)m->soft.spring_count * 4);
     s.cell_forces = KIT_CARVE(&block, float, (size_t)m->soft.tetra_count * 16);
@@ -66,6 +67,7 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     s.next = KIT_CARVE(&block, float, nodes);
     s.last = KIT_CARVE(&block, float, nodes);
     s.unrest = KIT_CARVE(&block, float, m->point_count);
+    s.calm = KIT_CARVE(&block, float, (size_t)m->point_count *NODE);
     s.local = KIT_CARVE(&block, int, m->node_count);
     s.blocks = KIT_CARVE(&block, int, m->edges.blocks);
     s.inert = KIT_CARVE(&block, float, soft);
