@@ -140,7 +140,7 @@ typedef struct slide_state {
     double *velocities;  /* (2 point_count) against the body, in point frames, sizes a second */
     double *gains;       /* (2 point_count) of the last step's velocities */
     double *slips;       /* (point_count x 3) the part of the body's velocity that skin does not follow, sizes a s */
-    int *started;        /* (1) slips are known */
+    int *started;        /* (1) steps since the reset, up to 2: slips are known from then on */
     uint8_t *blocked;    /* (point_count) the point could not go where it is pulled to, slide_step.c */
     float *surface;      /* (point_count x 3) the body, scene space */
     slide_place *tracks; /* (point_count) where each point's own skin is; only for output=vertices */

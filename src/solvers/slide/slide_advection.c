@@ -107,7 +107,8 @@ static void couple_points(void *context, int begin, int end)
             p->state->slips[3 * i + e] = slip;
         }
 
-        if (!*p->state->started) continue;
+        /* the first step may be a leap from the pose of the reset, of which the second must not feel the end */
+        if (*p->state->started < 2) continue;
 
         /* its part along the directions that may move */
         frame_vector(gamma, change, own);
@@ -120,7 +121,7 @@ void slide_couple(const slide_model *model, slide_state *state, slide_scratch *s
 {
     advection pass = {.model = model, .state = state, .s = s, .h = h};
     parallel_for(jobs, model->free_count, GRAIN, couple_points, &pass);
-    *state->started = 1;
+    *state->started = MIN(*state->started + 1, 2);
 }
 
 bool slide_pushed(const solver_input *input)
