@@ -232,8 +232,9 @@ static void leap_into_the_first_pose_leaves_no_trace(void **state)
         still[i] = slide_after_leap("1", substep);
         loose[i] = slide_after_leap("0", substep);
     }
-    print_message("leap into the first pose: mean slide %.2g and %.2g for steps of 4 and 1 ms; with zeta 0 %.2g and %.2g\n",
-                  still[0], still[1], loose[0], loose[1]);
+    print_message(
+        "leap into the first pose: mean slide %.2g and %.2g for steps of 4 and 1 ms; with zeta 0 %.2g and %.2g\n",
+        still[0], still[1], loose[0], loose[1]);
     for (int i = 0; i < 2; i++) assert_true(fabs(loose[i] - still[i]) < 1e-6);
 }
 
@@ -460,9 +461,13 @@ int main(int count, char **arguments)
 {
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waves_have_their_speed),  cmocka_unit_test(velocities_are_carried_along),
-        cmocka_unit_test(gliding_leaves_no_trace), cmocka_unit_test(leap_into_the_first_pose_leaves_no_trace), cmocka_unit_test(initial_strain_is_taken),
-        cmocka_unit_test(attached_skin_is_pulled), cmocka_unit_test(energy_is_kept_or_lost_but_never_gained),
+        cmocka_unit_test(waves_have_their_speed),
+        cmocka_unit_test(velocities_are_carried_along),
+        cmocka_unit_test(gliding_leaves_no_trace),
+        cmocka_unit_test(leap_into_the_first_pose_leaves_no_trace),
+        cmocka_unit_test(initial_strain_is_taken),
+        cmocka_unit_test(attached_skin_is_pulled),
+        cmocka_unit_test(energy_is_kept_or_lost_but_never_gained),
         cmocka_unit_test(shape_is_accurate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,7 +233,7 @@ static void conjugate_gradients_beat_a_factorisation(void **unused)
         slide_scratch s;
         slide_scratch_view(own, (char *)state + model->state_bytes + last->scratch, &s);
         factor f = factor_analyze(own, &s);
-        double iterated = HUGE_VAL, factored = HUGE_VAL, solved = HUGE_VAL, residual, apart = 0, size = 0;
+        double iterated = HUGE_VAL, factored = HUGE_VAL, solved = HUGE_VAL, residual, largest = 0, apart = 0, size = 0;
         double *x = calloc(2 * (size_t)own->point_count, sizeof *x), *y = calloc((size_t)f.n, sizeof *y);
         for (int k = 0; k < 6; k++) {
             cutis_state_step(model, state, &input, own->h);
@@ -248,7 +248,7 @@ static void conjugate_gradients_beat_a_factorisation(void **unused)
             factor_solve(&f, own, &s, y);
             factored = fmin(factored, middle - start), solved = fmin(solved, processor_ms() - middle);
         }
-        slide_system_solve(own, &s, x, &residual, NULL);
+        slide_system_solve(own, &s, x, &largest, &residual, NULL);
         for (int k = 0; k < f.n; k++) {
             double other = x[2 * own->equations[k / 2] + k % 2];
             apart += (other - y[k]) * (other - y[k]);

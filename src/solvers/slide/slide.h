@@ -226,8 +226,12 @@ void slide_system_assemble(const slide_model *model, slide_scratch *s, const sli
 /* image = system x vector. */
 void slide_system_multiply(const slide_model *model, slide_scratch *s, const double *vector, double *image,
                            const cutis_jobs *jobs);
-/* Solve for v, starting from it. Returns the iterations; *residual is relative to the right side. */
-int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, double *residual, const cutis_jobs *jobs);
+/*
+ * Solve for v, starting from it. Returns the iterations; *residual is relative to the largest right side so far, which
+ * *largest holds (0 at first): the systems of later iterations need not be solved better than the first.
+ */
+int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, double *largest, double *residual,
+                       const cutis_jobs *jobs);
 
 /* ---- slide_step.c ---- */
 

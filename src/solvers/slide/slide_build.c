@@ -263,22 +263,42 @@ static int build_seams(const slide_model *model, const uint8_t *seams, int *firs
 /*
  * The entries of the linear system: points that may move and are neighbours.
  *
- * Equations are taken from STRANDS parts of the points by turns: in the substitutions of slide_solve.c a point waits
- * for its neighbours before it, and points of the other strands keep the processor busy meanwhile.
+ * Points are taken ring by ring, for a file's own order may have neighbours far apart: the preconditioner knows them
+ * the less, and the cache. Equations are taken from STRANDS parts of the points by turns: in the substitutions of
+ * slide_solve.c a point waits for its neighbours before it, and points of the other strands keep the processor busy
+ * meanwhile.
  */
-static void build_links(slide_model *model, int *equations, int *index, int *links, int *link_first, int *link_upper)
+static void build_links(slide_model *model, int *order, int *equations, int *index, int *links, int *link_first,
+                        int *link_upper)
 {
     enum { STRANDS = 3 };
     const mesh *m = model->atlas.mesh;
 
-    /* the order */
-    int length = (model->free_count + STRANDS - 1) / STRANDS;
-    int count = 0;
+    /* ring by ring */
     for (int i = 0; i < model->point_count; i++) index[i] = -1;
+    for (int a = 0; a < model->free_count; a++) index[model->free_points[a]] = 0;
+    int count = 0;
+    for (int a = 0; a < model->free_count; a++) {
+        if (index[model->free_points[a]]) continue;
+        index[model->free_points[a]] = 1;
+        order[count++] = model->free_points[a];
+        for (int next = count - 1; next < count; next++) {
+            for (int n = m->point_neighbour_first[order[next]]; n < m->point_neighbour_first[order[next] + 1]; n++) {
+                int other = m->point_neighbours[n];
+                if (index[other] != 0) continue;
+                index[other] = 1;
+                order[count++] = other;
+            }
+        }
+    }
+
+    /* by turns */
+    int length = (model->free_count + STRANDS - 1) / STRANDS;
+    count = 0;
     for (int first = 0; first < length; first++) {
         for (int a = first; a < model->free_count; a += length) {
-            equations[count] = model->free_points[a];
-            index[model->free_points[a]] = count++;
+            equations[count] = order[a];
+            index[order[a]] = count++;
         }
     }
 
@@ -464,7 +484,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     int *link_upper = ARENA_ARRAY(memory, int, points);
     int *links = ARENA_ARRAY(memory, int, m->point_neighbour_first[points]);
     uint8_t *tips = ARENA_ARRAY(memory, uint8_t, points);
-    int *equations = ARENA_ARRAY(memory, int, points);
+    int *equations = ARENA_ARRAY(memory, int, points), *order = ARENA_ARRAY(memory, int, points);
     int *free_points = ARENA_ARRAY(memory, int, points);
     int *free_triangles = ARENA_ARRAY(memory, int, triangles);
     int *all_triangles = ARENA_ARRAY(memory, int, triangles);
@@ -499,7 +519,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
 
     /* what is simulated, and the sparsity of its system */
     build_region(model, free_points, free_triangles, all_triangles);
-    build_links(model, equations, index, links, link_first, link_upper);
+    build_links(model, order, equations, index, links, link_first, link_upper);
     build_sources(model, index, sources, neighbours);
     build_fans(model, (const int(*)[2])neighbours, fans, stencils);
 

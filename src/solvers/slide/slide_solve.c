@@ -161,7 +161,8 @@ static double search_along(const slide_model *model, slide_scratch *s, double be
     return curvature[0] + curvature[1];
 }
 
-int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, double *residual, const cutis_jobs *jobs)
+int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, double *largest, double *residual,
+                       const cutis_jobs *jobs)
 {
     int count = 2 * model->free_count;
     double *r = s->residual, *t = s->image, *x = s->solution;
@@ -181,7 +182,8 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
         }
     }
 
-    double goal = model->tolerance * sqrt(asked);
+    *largest = slide_max(*largest, sqrt(asked));
+    double goal = model->tolerance * *largest;
     double size = sqrt(left);
     *residual = goal > 0 ? size / goal * model->tolerance : 0;
 

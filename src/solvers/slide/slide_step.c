@@ -16,7 +16,8 @@
  * velocities by a common factor (a projection on the energy, as in Dinev et al. 2018): the undamped skin keeps its
  * energy and none ever gains.
  *
- * Newton's method has arrived when the energy falls as its model foretold. A step in which the skin's acceleration
+ * Newton's method has arrived when the energy falls as its model foretold, but for a little skin that folds of the body
+ * hold back. A step in which the skin's acceleration
  * changes much is taken again in two parts, and one in which Newton's method does not arrive with b = 1: then the old
  * force does not push skin into what is stiff.
  */
@@ -41,6 +42,8 @@ static const double residual_limit = 1e-3;
 /* or falls, or is foretold to fall, by less than this part of what it did at first, or of the energy at hand. */
 static const double late = 0.1;
 static const double negligible = 1e-6;
+/* Less skin than this part, by area, may be held back in a step: what it has left to go it goes in the next. */
+static const double held_limit = 0.05;
 /* A way is taken when E falls by this part of what was foretold. */
 static const double least_fall = 0.2;
 /* A point that may not even go this part of its way is blocked for the rest of the step. */
@@ -160,6 +163,22 @@ static int halve_shares(const slide_model *model, slide_scratch *s)
     return halved;
 }
 
+/* Whether the energy of the skin whose way was not shortened changed as foretold. */
+static bool others_follow(const slide_model *model, const slide_scratch *s)
+{
+    double off = 0;
+    double sum = 0;
+    for (int k = 0; k < model->free_triangle_count; k++) {
+        int t = model->free_triangles[k];
+        const int *c = model->atlas.mesh->triangles + 3 * t;
+        if (s->shares[c[0]] < 1 || s->shares[c[1]] < 1 || s->shares[c[2]] < 1) continue;
+        double size;
+        off += s->energies[t] - s->old_energies[t] - slide_system_foretold(model, s, t, &size);
+        sum += size;
+    }
+    return fabs(off) <= agreement * sum + model->noise;
+}
+
 /*
  * Find a part of the way s->way that lowers E: places go to s->places. The way is shortened only where the energy does
  * not follow its model. Returns the fall of E, 0 when there is none.
@@ -171,9 +190,10 @@ static double line_search(motion *m, const slide_place *places, double elastic, 
 
     /* the whole way first, but for blocked points */
     memcpy(s->old_energies, s->energies, (size_t)model->triangle_count * sizeof(double));
+    for (int i = 0; i < model->point_count; i++) s->shares[i] = 1;
     for (int k = 0; k < model->free_count; k++) {
         int i = model->free_points[k];
-        s->shares[i] = s->blocked[i] ? 0 : 1;
+        if (s->blocked[i]) s->shares[i] = 0;
     }
 
     double whole = 0; /* what is foretold of the whole way */
@@ -241,6 +261,7 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
     double least = 0;
     double total = 0;
     double kinetic = 0;
+    double largest = 0;
     bool fresh = false; /* points have been blocked: what is left to do is to be seen anew */
     int limit = m->b < 1 ? SHORT_LIMIT : NEWTON_LIMIT;
 
@@ -277,7 +298,7 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
                 memcpy(s->way, guess, count * sizeof *guess);
             else
                 memset(s->way, 0, count * sizeof *s->way);
-            stats->iterations += slide_system_solve(model, s, s->way, &residual, m->jobs);
+            stats->iterations += slide_system_solve(model, s, s->way, &largest, &residual, m->jobs);
             slope = product(model, s->right, s->way);
         }
 
@@ -301,8 +322,12 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
         /* go there as far as E falls */
         double fall = line_search(m, places, elastic, slope, curvature);
         kit_lap(&clock, stats, SLIDE_PART_ADVECTION);
+        double held = 0;
+        double area = 0;
         for (int k = 0; k < model->free_count; k++) {
             int i = model->free_points[k];
+            held += s->shares[i] < 1 ? model->areas[i] : 0;
+            area += model->areas[i];
             s->shortened[i] |= s->shares[i] < 1;
             fresh |= s->shares[i] == 0 && !s->blocked[i];
             s->blocked[i] |= s->shares[i] == 0;
@@ -315,7 +340,9 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
 
         total += fall;
         little |= !first && fall > 0 && fall <= late * total;
-        m->arrived = ((m->arrived && residual <= residual_limit) || little) && !fresh;
+        bool solved = residual <= residual_limit;
+        m->arrived = ((m->arrived && solved) || little) && !fresh;
+        if (fall > 0 && solved && held > 0 && held <= held_limit * area) m->arrived |= others_follow(model, s);
 
         /* no way down: back to the last places, and on only if points were blocked */
         if (fall > 0) continue;
