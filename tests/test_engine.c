@@ -344,9 +344,44 @@ static void a_lead_in_starts_at_rest_and_ends_at_the_clip(void **unused)
     cutis_character_destroy(c);
 }
 
+/* A clip that is on the move at its start would strike flesh that waits for it. */
+static void a_lead_in_arrives_at_the_speed_of_the_clip(void **unused)
+{
+    (void)unused;
+    cutis_character *c = test_zoo("man", 0.1);
+    cutis_clip_motion motion = {c, cutis_character_find_clip(c, "walk"), 0.75};
+    int count = 12 * c->joint_count;
+    float *poses[4], rest_error = 0, moved = 0, jump = 0;
+    for (int k = 0; k < 4; k++) poses[k] = malloc((size_t)count * sizeof(float));
+
+    /* it begins at rest, */
+    cutis_clip_motion_sample(&motion, 0, poses[0]);
+    cutis_pose_rest(c, poses[1]);
+    for (int i = 0; i < count; i++) rest_error = fmaxf(rest_error, fabsf(poses[0][i] - poses[1][i]));
+    assert_true(rest_error < 1e-5f);
+
+    /* ends in the clip's first pose, */
+    cutis_pose_sample(c, motion.clip, c->clips[motion.clip].start, poses[3]);
+    for (int k = 0; k < 3; k++) cutis_clip_motion_sample(&motion, motion.lead_in + 0.004 * (k - 1), poses[k]);
+    assert_memory_equal(poses[1], poses[3], (size_t)count * sizeof(float));
+
+    /* and goes on as it came */
+    for (int i = 0; i < count; i++) {
+        float before = poses[1][i] - poses[0][i], after = poses[2][i] - poses[1][i];
+        moved = fmaxf(moved, fabsf(after));
+        jump = fmaxf(jump, fabsf(after - before));
+    }
+    print_message("moves by %.2e, jumps by %.2e\n", (double)moved, (double)jump);
+    assert_true(moved > 1e-3f && jump < 0.2f * moved);
+
+    for (int k = 0; k < 4; k++) free(poses[k]);
+    cutis_character_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lead_in_arrives_at_the_speed_of_the_clip),
         cmocka_unit_test(bad_definitions_are_refused_with_a_hint),
         cmocka_unit_test(the_number_of_threads_does_not_change_a_bit),
         cmocka_unit_test(a_restored_snapshot_goes_on_as_the_original_did),

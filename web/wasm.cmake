@@ -7,10 +7,10 @@
 target_compile_options(cutis_flags INTERFACE -msimd128 -matomics -mbulk-memory -fno-slp-vectorize -Wno-unused-command-line-argument)
 # What does not run in frames is compiled for size; the bits are the same.
 file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/body/*.c ${PROJECT_SOURCE_DIR}/src/io/*.c
-     ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
+     ${PROJECT_SOURCE_DIR}/src/bake/*.c ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
      ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c)
 list(REMOVE_ITEM cold body/deviation.c)
-list(APPEND cold character/character.c contact/contact_untangle.c engine/model.c engine/settings.c mesh/separate.c
+list(APPEND cold character/character.c contact/contact_untangle.c engine/loop.c engine/model.c engine/settings.c mesh/separate.c
      mesh/topology.c mesh/weld.c solvers/lattice/lattice_graph.c solvers/lattice/lattice_layers.c solvers/lattice/lattice_voxels.c
      solvers/layers/layers_paths.c solvers/slide/slide_atlas.c solvers/springs/springs_choice.c)
 list(TRANSFORM cold PREPEND ${PROJECT_SOURCE_DIR}/src/)

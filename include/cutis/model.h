@@ -195,9 +195,9 @@ typedef struct cutis_motion {
 } cutis_motion;
 
 /*
- * A clip as a motion: for `lead_in` seconds an eased blend from the rest pose to the clip's first pose (so
- * that nothing pops), then the clip from its start, its last pose held when it ends. Pass its address as
- * the context of cutis_clip_motion_sample.
+ * A clip as a motion: for `lead_in` seconds an eased way from the rest pose to the clip's first pose, which it reaches
+ * at the clip's speed (so that nothing pops), then the clip from its start, its last pose held when it ends. Pass its
+ * address as the context of cutis_clip_motion_sample.
  */
 typedef struct cutis_clip_motion {
     const cutis_character *character;

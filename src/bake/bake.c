@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bake/bake_private.h"
+#include "character/lead_in.h"
 #include "engine/unseen.h"
 
 enum { FRAME_LIMIT = 10000000 }; /* more frames are a mistake in the clip or in the rate */
@@ -373,26 +374,19 @@ static cutis_result check_blows(bake *b)
 
 /* ---- the run ---- */
 
-/* From 0 to 1 during the lead-in, without a jerk at either end. */
-static double ease(double time, double lead_in)
-{
-    double u = time / lead_in;
-    return u * u * u * (u * (6 * u - 15) + 10);
-}
-
 void bake_motion_sample(void *context, double time, float *joints)
 {
     const bake_motion *m = context;
     if (time >= m->lead_in)
         cutis_pose_sample(m->character, m->clip, m->first + (time - m->lead_in), joints);
     else
-        cutis_pose_blend(m->character, m->clip, m->first, (float)ease(time, m->lead_in), joints);
+        pose_lead_in(m->character, m->clip, m->first, time, m->lead_in, joints);
 }
 
 void bake_motion_morphs(const bake_motion *m, double time, float *weights)
 {
     cutis_pose_morphs(m->character, m->clip, m->first + MAX(time - m->lead_in, 0), weights);
-    float eased = time < m->lead_in ? (float)ease(time, m->lead_in) : 1;
+    float eased = time < m->lead_in ? (float)lead_in_ease(time, m->lead_in) : 1;
     for (int i = 0; i < m->character->morph_count; i++) weights[i] *= eased;
 }
 
@@ -414,7 +408,7 @@ void bake_surface_sample(void *context, double time, float *positions)
     const float *from = cache->positions + whole * count, *to = cache->positions + next * count;
 
     /* what lies between, eased in from the rest pose */
-    double part = frame - (double)whole, eased = time < lead_in ? ease(time, lead_in) : 1;
+    double part = frame - (double)whole, eased = time < lead_in ? lead_in_ease(time, lead_in) : 1;
     for (size_t i = 0; i < count; i++) {
         double x = (double)from[i] + part * ((double)to[i] - (double)from[i]),
                rest = (double)b->character->positions[i];

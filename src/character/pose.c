@@ -7,10 +7,13 @@
 #include <string.h>
 
 #include "base/core.h"
+#include "character/lead_in.h"
 #include "cutis/character.h"
 #include "math/math3.h"
 
 enum { ROTATION = 3, SCALE = 7, LOCAL_FLOATS = 10 };
+/* A lead-in goes back in its clip by less than this, seconds: about the decay time of a limb's swing. */
+static const double LEAD_IN_BACK = 0.1;
 
 static int path_components(cutis_path path)
 {
@@ -93,7 +96,21 @@ static void local_to_world(const cutis_character *character, int joint, float *j
     memcpy(row, &m, sizeof m);
 }
 
-void cutis_pose_blend(const cutis_character *character, int clip, double time, float blend, float *joints)
+/* A value as far before `value` as `ahead` is after it; scales are left as they are. */
+static void value_mirror(cutis_path path, const float *ahead, float *value)
+{
+    if (path == CUTIS_PATH_TRANSLATION) {
+        for (int i = 0; i < 3; i++) value[i] = 2 * value[i] - ahead[i];
+    } else if (path == CUTIS_PATH_ROTATION) {
+        quat now = {value[0], value[1], value[2], value[3]};
+        quat turn = quat_multiply(now, quat_conjugate((quat){ahead[0], ahead[1], ahead[2], ahead[3]}));
+        quat q = quat_normalize(quat_multiply(turn, now));
+        memcpy(value, &q, sizeof q);
+    }
+}
+
+/* A clip at `time`, mirrored to `back` seconds before it, blended from the rest pose. */
+static void pose_blend(const cutis_character *character, int clip, double time, double back, float blend, float *joints)
 {
     /* local transforms: idle, then as the tracks say */
     for (int j = 0; j < character->joint_count; j++) {
@@ -107,7 +124,11 @@ void cutis_pose_blend(const cutis_character *character, int clip, double time, f
             int offset = track->path == CUTIS_PATH_TRANSLATION ? 0
                          : track->path == CUTIS_PATH_ROTATION  ? ROTATION
                                                                : SCALE;
-            track_sample(track, time, joints + 12 * track->target + offset);
+            float *value = joints + 12 * track->target + offset, ahead[4];
+            track_sample(track, time, value);
+            if (!(back > 0)) continue;
+            track_sample(track, time + back, ahead);
+            value_mirror(track->path, ahead, value);
         }
     }
 
@@ -128,9 +149,26 @@ void cutis_pose_blend(const cutis_character *character, int clip, double time, f
     }
 }
 
+void cutis_pose_blend(const cutis_character *character, int clip, double time, float blend, float *joints)
+{
+    pose_blend(character, clip, time, 0, blend, joints);
+}
+
 void cutis_pose_sample(const cutis_character *character, int clip, double time, float *joints)
 {
-    cutis_pose_blend(character, clip, time, 1, joints);
+    pose_blend(character, clip, time, 0, 1, joints);
+}
+
+double lead_in_ease(double time, double lead_in)
+{
+    double u = CLAMP(time / lead_in, 0, 1);
+    return u * u * u * (u * (6 * u - 15) + 10);
+}
+
+void pose_lead_in(const cutis_character *character, int clip, double first, double time, double lead_in, float *joints)
+{
+    double left = MAX(lead_in - time, 0), back = left / (1 + left / LEAD_IN_BACK);
+    pose_blend(character, clip, first, back, (float)lead_in_ease(time, lead_in), joints);
 }
 
 void cutis_pose_morphs(const cutis_character *character, int clip, double time, float *weights)

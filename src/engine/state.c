@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "character/lead_in.h"
 #include "engine/model_object.h"
 #include "math/math3.h"
 
@@ -858,13 +859,6 @@ void cutis_state_prop(const cutis_model *model, const cutis_state *state, int in
 
 /* ---- a clip as a motion ---- */
 
-/* Smoothstep of fifth order over the lead-in: velocity and acceleration vanish at both ends. */
-static double clip_motion_ease(const cutis_clip_motion *motion, double time)
-{
-    double u = CLAMP(time / motion->lead_in, 0, 1);
-    return u * u * u * (u * (6 * u - 15) + 10);
-}
-
 void cutis_clip_motion_sample(void *clip_motion, double time, float *joints)
 {
     const cutis_clip_motion *motion = clip_motion;
@@ -873,7 +867,7 @@ void cutis_clip_motion_sample(void *clip_motion, double time, float *joints)
     if (time >= motion->lead_in) {
         cutis_pose_sample(c, motion->clip, start + (time - motion->lead_in), joints);
     } else {
-        cutis_pose_blend(c, motion->clip, start, (float)clip_motion_ease(motion, time), joints);
+        pose_lead_in(c, motion->clip, start, time, motion->lead_in, joints);
     }
 }
 
@@ -883,6 +877,6 @@ void cutis_clip_motion_morphs(const cutis_clip_motion *motion, double time, floa
     double start = motion->clip >= 0 && motion->clip < c->clip_count ? (double)c->clips[motion->clip].start : 0;
     cutis_pose_morphs(c, motion->clip, start + MAX(time - motion->lead_in, 0), weights);
     if (time >= motion->lead_in) return;
-    float eased = (float)clip_motion_ease(motion, time);
+    float eased = (float)lead_in_ease(time, motion->lead_in);
     for (int m = 0; m < c->morph_count; m++) weights[m] *= eased;
 }
