@@ -649,6 +649,37 @@ static void noise_in_the_file_makes_no_difference(void **unused)
     }
 }
 
+/* A fist at half detail: creases narrower than an edge of the body are shown as those of the drawn mesh are. */
+static void half_detail_gives_the_same_shape(void **unused)
+{
+    (void)unused;
+    test_is_heavy();
+    cutis_character *c = test_zoo("hand", 1);
+    cutis_bake_result *results[2];
+    for (int i = 0; i < 2; i++) {
+        cutis_bake_def def = cutis_bake_def_default();
+        def.character = c;
+        def.clip = "fist";
+        def.solver = "layers";
+        def.fps = 10;
+        def.end = 0.8;
+        def.detail = i ? 2000 : 4000;
+        def.keep_frames = true;
+        def.no_verdict = true;
+        assert_int_equal(cutis_bake(&def, &results[i], NULL), CUTIS_OK);
+    }
+
+    /* largest distance of a vertex */
+    float worst = 0;
+    for (int v = 0; v < results[0]->frame_count * c->vertex_count; v++)
+        worst = fmaxf(worst, vec3_distance(vec3_load(results[0]->positions + 3 * (size_t)v),
+                                           vec3_load(results[1]->positions + 3 * (size_t)v)));
+    print_message("half detail: %.2f %% of the size\n", (double)(100 * worst / c->size));
+    assert_true(worst < 0.01f * c->size);
+    for (int i = 0; i < 2; i++) cutis_bake_destroy(results[i]);
+    cutis_character_destroy(c);
+}
+
 /* Boxes in place of a character's surface. */
 typedef struct box_set {
     float positions[72], weights[48];
@@ -798,6 +829,7 @@ int main(void)
         cmocka_unit_test(bodies_are_closed_at_every_resolution),
         cmocka_unit_test(without_deviation_the_files_skinning_is_shown),
         cmocka_unit_test(noise_in_the_file_makes_no_difference),
+        cmocka_unit_test(half_detail_gives_the_same_shape),
         cmocka_unit_test(what_lies_deep_in_a_union_follows_its_surroundings),
         cmocka_unit_test(joints_that_move_as_one_make_a_piece_rigid),
         cmocka_unit_test(a_wholly_rigid_character_is_skinned),

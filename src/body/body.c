@@ -21,6 +21,8 @@ enum { GROWTH_ROUNDS = 1, UNDO_ROUNDS = 3 };
 static const float GROWTH_LIMIT = 0.15f;
 /* Flesh that has moved by this many edges of the body shows no folds of the skinning any more, */
 static const float UNFOLD_EDGES = 0.15f;
+/* by moving no further than about this many edges, */
+static const float UNFOLD_MOST = 0.3f;
 /* except where skin weights differ from the body's by more than this (eyelids, lips: finer than the body's edges). */
 static const float UNFOLD_WEIGHTS = 0.2f;
 /* Drawn points further than this from the surface of a union lie in it, over the edges there. */
@@ -968,13 +970,19 @@ static vec3 unfold(const sim_body *b, int point, vec3 x, vec3 place, vec3 normal
 {
     float follow = b->holds[point] * (1 - smooth_fall(moved / (UNFOLD_EDGES * b->lengths[point])));
     if (follow == 0) return x;
+
+    /* its height over the place, and no further beside */
     vec3 offset = vec3_sub(x, place);
     float height = vec3_dot(offset, normal);
     vec3 side = vec3_madd(offset, normal, -height);
     float length = vec3_length(side), most = b->sides[point];
     if (length > most) side = vec3_scale(side, most / length);
     vec3 unfolded = vec3_add(vec3_madd(place, normal, b->heights[point]), side);
-    return vec3_lerp(x, unfolded, follow);
+
+    /* a smooth bound: what moves further than that depends on the edges of the body, not on its shape */
+    vec3 way = vec3_scale(vec3_sub(unfolded, x), follow);
+    float share = vec3_length(way) / (UNFOLD_MOST * b->lengths[point]);
+    return vec3_madd(x, way, 1 / sqrtf(1 + share * share));
 }
 
 void body_show(const sim_body *b, const float *skin, const float *body_points, float *scratch, const cutis_jobs *jobs,
