@@ -6,8 +6,9 @@
 #include "body/body_parts.h"
 #include "body/body_size.h"
 #include "body/body_union.h"
+#include "cutis/model.h"
 
-/* The drawn mesh is its own body up to this many times the budget, if it is even and fine enough. */
+/* The drawn mesh is its own body up to this many times the budget (once for a draft), if it is even and fine enough. */
 static const double OWN_BODY_POINTS = 2.5;
 /* Longest edges of a drawn mesh that is its own body, over the local thickness: three around a limb. */
 static const float OWN_BODY_EDGE = 1.0f;
@@ -96,7 +97,8 @@ static cutis_result is_own_body(const work *w, const float *thickness, int budge
     if (w->flesh_count != 1 || w->base.piece_count != 1) return CUTIS_OK;
     const base_piece *p = w->flesh[0].piece;
     if (p->cap_count > 0 || p->surface.point_count != m->point_count) return CUTIS_OK;
-    if (m->point_count > OWN_BODY_POINTS * budget || !m->component_closed[0]) return CUTIS_OK;
+    double most = budget <= CUTIS_DETAIL_DRAFT ? 1 : OWN_BODY_POINTS;
+    if (m->point_count > most * budget || !m->component_closed[0]) return CUTIS_OK;
     for (int h = 0; h < 3 * m->triangle_count; h++)
         if (p->sources[p->surface.triangles[h]] != m->triangles[h]) return CUTIS_OK; /* turned */
 

@@ -19,12 +19,22 @@
 /* Samples of a line, and the least winding number of one part alone around a sample in it. Parts are open tubes. */
 enum { SAMPLES = 6 };
 static const double PART_WINDING = 0.2;
+static const double PI = 3.14159265358979323846;
 
 typedef struct bone_sample {
     int joint;
     vec3 rest;
     int winding; /* at rest */
 } bone_sample;
+
+/*
+ * Half a solid angle that is summed as the angle of a product of complex numbers, which takes few arctangents: as long
+ * as the product and the next factor stay in the right half plane, no turn is lost.
+ */
+typedef struct angle_sum {
+    double real, imaginary; /* of the product since the last arctangent */
+    double angle;           /* before it */
+} angle_sum;
 
 typedef struct bone_search {
     const cutis_character *character;
@@ -37,7 +47,7 @@ typedef struct bone_search {
     bone_sample *samples; /* (sample_count) */
     int sample_count;
     float *skin, *skinning_scratch, *positions;
-    double *windings;             /* (joint_count) */
+    angle_sum *windings;          /* (joint_count) */
     cutis_bone_in_flesh *entries; /* (joint_count x joint_count) */
     int *last_frames;             /* the same: frame that was counted last, -1 none */
 } bone_search;
@@ -98,13 +108,33 @@ static void samples_find(bone_search *q, const float *rest)
     }
 }
 
-/* Solid angle of a triangle over 4 pi (van Oosterom, Strackee 1983). */
-static double triangle_angle(vec3 a, vec3 b, vec3 c)
+/* The arctangent of the product, added to the angle. */
+static void angle_take(angle_sum *s)
+{
+    s->angle += det_atan2(s->imaginary, s->real);
+    s->real = 1;
+    s->imaginary = 0;
+}
+
+/* Add the solid angle of a triangle (van Oosterom, Strackee 1983). */
+static void angle_add(angle_sum *s, vec3 a, vec3 b, vec3 c)
 {
     double la = vec3_length(a), lb = vec3_length(b), lc = vec3_length(c);
     double volume = vec3_dot(a, vec3_cross(b, c));
     double rest = la * lb * lc + vec3_dot(a, b) * lc + vec3_dot(b, c) * la + vec3_dot(c, a) * lb;
-    return det_atan2(volume, rest) / (2 * 3.14159265358979323846);
+    if (rest <= 1e-9 * fabs(volume)) {
+        s->angle += det_atan2(volume, rest);
+        return;
+    }
+
+    /* the product, scaled to stay in range */
+    double tangent = volume / rest;
+    double real = s->real - s->imaginary * tangent;
+    double imaginary = s->imaginary + s->real * tangent;
+    double scale = 1 / (fabs(real) + fabs(imaginary));
+    s->real = real * scale;
+    s->imaginary = imaginary * scale;
+    if (s->real <= 0) angle_take(s);
 }
 
 static bool joints_adjacent(const cutis_character *c, int a, int b)
@@ -118,21 +148,24 @@ static int part_around(const bone_search *q, int joint, vec3 x)
     const float *positions = q->scratch.positions;
 
     /* solid angle of each part as seen from x */
-    for (int j = 0; j < q->character->joint_count; j++) q->windings[j] = 0;
+    for (int j = 0; j < q->character->joint_count; j++) q->windings[j] = (angle_sum){.real = 1};
     for (int t = 0; t < q->m.triangle_count; t++) {
         const int *corner = q->m.triangles + 3 * (size_t)t;
         if (q->parts[t] < 0) continue;
-        q->windings[q->parts[t]] += triangle_angle(vec3_sub(vec3_load(positions + 3 * corner[0]), x),
-                                                   vec3_sub(vec3_load(positions + 3 * corner[1]), x),
-                                                   vec3_sub(vec3_load(positions + 3 * corner[2]), x));
+        angle_add(&q->windings[q->parts[t]], vec3_sub(vec3_load(positions + 3 * corner[0]), x),
+                  vec3_sub(vec3_load(positions + 3 * corner[1]), x), vec3_sub(vec3_load(positions + 3 * corner[2]), x));
     }
 
     /* the part that is wound around x most */
     int best = -1;
+    double most = PART_WINDING;
     for (int j = 0; j < q->character->joint_count; j++) {
         if (j == joint) continue;
-        double winding = q->b.outside * q->windings[j];
-        if (winding > PART_WINDING && (best < 0 || winding > q->b.outside * q->windings[best])) best = j;
+        angle_take(&q->windings[j]);
+        double winding = q->b.outside * q->windings[j].angle / (2 * PI);
+        if (winding <= most) continue;
+        most = winding;
+        best = j;
     }
 
     return best >= 0 && joints_adjacent(q->character, joint, best) ? -1 : best;
@@ -200,7 +233,7 @@ static cutis_result search_build(bone_search *q, arena *memory, cutis_error *err
     q->point_parts = ARENA_ARRAY(memory, int, n);
     q->samples = ARENA_ARRAY(memory, bone_sample, 2 * SAMPLES * joints);
     q->skin = ARENA_ARRAY(memory, float, 12 * joints);
-    q->windings = ARENA_ARRAY(memory, double, joints);
+    q->windings = ARENA_ARRAY(memory, angle_sum, joints);
     q->entries = ARENA_ARRAY(memory, cutis_bone_in_flesh, joints * joints);
     q->last_frames = ARENA_ARRAY(memory, int, joints *joints);
     q->positions = ARENA_ARRAY(memory, float, 3 * n);
