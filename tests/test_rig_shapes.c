@@ -1,6 +1,7 @@
 /*
  * Bodies made of capsules, each with something that is easily taken for a limb: an animal with a trunk and a hanging
- * tail, a bird with folded wings, a flying bird, a person in a robe to the floor, and a heap that is nothing.
+ * tail, a bird with folded wings, a flying bird, a person in a robe to the floor, one with swords and a shield, and a
+ * heap that is nothing. A body of blocks has legs in a rectangle.
  */
 #include "testing.h"
 
@@ -220,6 +221,101 @@ static void things_in_the_hands_are_no_limbs(void **unused)
     free(c);
 }
 
+/* ---- closed bodies of one part, made of blocks ---- */
+
+enum { BLOCKS = 48, CORNERS = BLOCKS + 1 };
+
+typedef struct blocks {
+    bool filled[BLOCKS][BLOCKS][BLOCKS]; /* x, y, z */
+} blocks;
+
+static void block_fill(blocks *b, int x, int y, int z, int wide, int high, int deep)
+{
+    for (int i = x; i < x + wide; i++)
+        for (int j = y; j < y + high; j++)
+            for (int k = z; k < z + deep; k++) b->filled[i][j][k] = true;
+}
+
+static bool block_at(const blocks *b, const int at[3])
+{
+    for (int a = 0; a < 3; a++)
+        if (at[a] < 0 || at[a] >= BLOCKS) return false;
+    return b->filled[at[0]][at[1]][at[2]];
+}
+
+/* The quads between what is filled and what is not. */
+static cutis_character *blocks_body(const blocks *b)
+{
+    int *vertices = malloc(sizeof(int) * CORNERS * CORNERS * CORNERS);
+    float *positions = malloc(sizeof(float) * 3 * CORNERS * CORNERS * CORNERS);
+    int *quads = malloc(sizeof(int) * 4 * 6 * BLOCKS * BLOCKS * BLOCKS);
+    int *first = malloc(sizeof(int) * (6 * BLOCKS * BLOCKS * BLOCKS + 1));
+    int vertex_count = 0;
+    int quad_count = 0;
+    memset(vertices, 0xFF, sizeof(int) * CORNERS * CORNERS * CORNERS);
+    for (int n = 0; n < BLOCKS * BLOCKS * BLOCKS * 6; n++) {
+        const int at[3] = {n / 6 % BLOCKS, n / 6 / BLOCKS % BLOCKS, n / 6 / BLOCKS / BLOCKS};
+        int axis = n % 6 / 2;
+        int beyond[3] = {at[0], at[1], at[2]};
+        beyond[axis] += n % 2 ? 1 : -1;
+        if (!block_at(b, at) || block_at(b, beyond)) continue;
+
+        /* the corners of the face, so that it looks outwards */
+        for (int k = 0; k < 4; k++) {
+            int turn = n % 2 ? k : 3 - k;
+            int corner[3] = {at[0], at[1], at[2]};
+            corner[axis] += n % 2;
+            corner[(axis + 1) % 3] += turn == 1 || turn == 2;
+            corner[(axis + 2) % 3] += turn >= 2;
+            int *vertex = &vertices[(corner[0] * CORNERS + corner[1]) * CORNERS + corner[2]];
+            if (*vertex < 0) {
+                *vertex = vertex_count;
+                for (int a = 0; a < 3; a++) positions[3 * vertex_count + a] = 0.01f * (float)corner[a];
+                vertex_count++;
+            }
+            quads[4 * quad_count + k] = *vertex;
+        }
+        first[quad_count] = 4 * quad_count;
+        quad_count++;
+    }
+    first[quad_count] = 4 * quad_count;
+    cutis_character given = {.name = "blocks",
+                             .vertex_count = vertex_count,
+                             .positions = positions,
+                             .face_count = quad_count,
+                             .face_first = first,
+                             .corners = quads};
+    cutis_character *body = NULL;
+    cutis_error error = {0};
+    if (cutis_character_create(&given, NULL, &body, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    free(vertices);
+    free(positions);
+    free(quads);
+    free(first);
+    return body;
+}
+
+/* Five limbs of one thickness are no hand where four of them stand in a rectangle (test_rig has hands that are). */
+static void legs_in_a_rectangle_are_no_fingers(void **unused)
+{
+    (void)unused;
+    blocks *b = calloc(1, sizeof *b);
+    const int lengths[4] = {20, 22, 21, 18};
+    for (int k = 0; k < 4; k++) block_fill(b, 6 + 12 * (k % 2), 24 - lengths[k], 6 + 9 * (k / 2), 4, lengths[k] + 2, 4);
+    block_fill(b, 5, 24, 5, 18, 10, 15);
+    block_fill(b, 23, 28, 8, 12, 4, 4);
+    cutis_character *body = blocks_body(b);
+    cutis_rig_def def = cutis_rig_def_default();
+    def.character = body;
+    cutis_rig *rig = NULL;
+    cutis_error error = {0};
+    if (cutis_rig_create(&def, &rig, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    assert_string_not_equal(rig->skeleton, "hand");
+    cutis_rig_destroy(rig);
+    cutis_character_destroy(body);
+    free(b);
+}
+
 static void heap_is_not_recognised(void **unused)
 {
     (void)unused;
@@ -237,9 +333,13 @@ static void heap_is_not_recognised(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trunk_and_tail_are_no_legs), cmocka_unit_test(folded_wings_make_a_bird),
-        cmocka_unit_test(flying_bird_needs_no_legs),  cmocka_unit_test(robe_hides_two_legs),
-        cmocka_unit_test(heap_is_not_recognised),     cmocka_unit_test(things_in_the_hands_are_no_limbs),
+        cmocka_unit_test(trunk_and_tail_are_no_legs),
+        cmocka_unit_test(folded_wings_make_a_bird),
+        cmocka_unit_test(flying_bird_needs_no_legs),
+        cmocka_unit_test(robe_hides_two_legs),
+        cmocka_unit_test(heap_is_not_recognised),
+        cmocka_unit_test(things_in_the_hands_are_no_limbs),
+        cmocka_unit_test(legs_in_a_rectangle_are_no_fingers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
