@@ -173,6 +173,16 @@ static trunk_end end_find(const fit_body *b, const quadruped_tips *t, int which,
     return end;
 }
 
+/* How far from its end a head is thinner than 0.45 of its thickest place: a muzzle or a trunk. */
+static float thin_length(const shape_curve *c, float way)
+{
+    float most = 0;
+    float thin = 0;
+    for (int i = 0; i < c->count && c->lengths[i] < 0.9f * way; i++) most = MAX(most, c->radii[i]);
+    for (int i = 0; i < c->count && c->lengths[i] < 0.9f * way && c->radii[i] < 0.45f * most; i++) thin = c->lengths[i];
+    return thin;
+}
+
 /*
  * The head turns on the neck where its far ends part: nose, ears and horns grow out of it. A head without ears turns
  * at two fifths of the curve from its nose to the withers. The neck begins at a quarter of the
@@ -219,6 +229,10 @@ static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, ve
     float at = 0.42f * way;
     if (parts > 0) at = 0.5f * (at + CLAMP(parts, 0.3f * way, 0.6f * way));
     if (count) at = CLAMP(grown / (float)count, 0.3f * way, 0.85f * way);
+
+    /* a trunk is no part of the skull: over 24 animals muzzles take 0.12 to 0.4 of the way, trunks 0.55 and more */
+    float thin = thin_length(c, way);
+    if (thin > 0.47f * way) at = thin + 0.6f * (way - thin);
 
     *skull = shape_curve_at(c, at, NULL);
     *nape = shape_curve_at(c, way - 0.28f * (way - at), NULL);
