@@ -10,9 +10,10 @@ file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/body
      ${PROJECT_SOURCE_DIR}/src/bake/*.c ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
      ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c)
 list(REMOVE_ITEM cold body/deviation.c)
-list(APPEND cold character/character.c contact/contact_untangle.c engine/loop.c engine/model.c engine/settings.c mesh/separate.c
+list(APPEND cold character/character.c character/joint_parts.c contact/contact_tree.c contact/contact_untangle.c engine/loop.c
+     engine/model.c engine/settings.c engine/state.c mesh/separate.c
      mesh/topology.c mesh/weld.c solvers/lattice/lattice_graph.c solvers/lattice/lattice_layers.c solvers/lattice/lattice_voxels.c
-     solvers/layers/layers_paths.c solvers/slide/slide_atlas.c solvers/springs/springs_choice.c)
+     solvers/layers/layers_paths.c solvers/slide/slide_atlas.c solvers/springs/springs_choice.c solvers/springs/springs_sibson.c)
 list(TRANSFORM cold PREPEND ${PROJECT_SOURCE_DIR}/src/)
 set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS -Os)
 find_program(PYTHON3 python3 REQUIRED)
