@@ -5,15 +5,17 @@
 # four times: `cutis` for one thread, `cutis-threads` with shared memory, `cutis-live` without files and rigging, and the
 # golden program. Loops over structs get slower by clang's vectoriser of straight code: it stays off.
 target_compile_options(cutis_flags INTERFACE -msimd128 -matomics -mbulk-memory -fno-slp-vectorize -Wno-unused-command-line-argument)
-# What does not run in frames is compiled for size; the bits are the same.
+# What does not run in frames, or there only gathers from all over the memory, is compiled for size; the bits are the same.
 file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/body/*.c ${PROJECT_SOURCE_DIR}/src/io/*.c
-     ${PROJECT_SOURCE_DIR}/src/bake/*.c ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
-     ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c)
+     ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
+     ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c ${PROJECT_SOURCE_DIR}/src/solvers/*/*_state.c)
 list(REMOVE_ITEM cold body/deviation.c)
-list(APPEND cold character/character.c character/joint_parts.c contact/contact_tree.c contact/contact_untangle.c engine/loop.c
-     engine/model.c engine/settings.c engine/state.c mesh/separate.c
-     mesh/topology.c mesh/weld.c solvers/lattice/lattice_graph.c solvers/lattice/lattice_layers.c solvers/lattice/lattice_voxels.c
-     solvers/layers/layers_paths.c solvers/slide/slide_atlas.c solvers/springs/springs_choice.c solvers/springs/springs_sibson.c)
+list(APPEND cold character/character.c character/joint_parts.c contact/contact_untangle.c engine/loop.c
+     engine/model.c engine/settings.c mesh/separate.c mesh/topology.c mesh/weld.c
+     solvers/lattice/lattice_adapt.c solvers/lattice/lattice_embed.c solvers/lattice/lattice_graph.c
+     solvers/lattice/lattice_layers.c solvers/lattice/lattice_voxels.c solvers/layers/layers_paths.c
+     solvers/slide/slide_atlas.c solvers/slide/slide_output.c solvers/springs/springs_choice.c
+     solvers/springs/springs_dffd.c solvers/springs/springs_sibson.c)
 list(TRANSFORM cold PREPEND ${PROJECT_SOURCE_DIR}/src/)
 set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS -Os)
 find_program(PYTHON3 python3 REQUIRED)
