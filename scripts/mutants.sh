@@ -42,6 +42,7 @@ springs-gap | src/solvers/springs/springs_contact.c | s/vec3_dot(c->normal, d) -
 springs-guard | src/solvers/springs/springs_guard.c | s/if (share >= CRUSHED) return false;/return false;/ | test_springs_soft
 springs-bulge | src/solvers/springs/springs_bulge.c | s/bulge\[q\] += volume/bulge[q] += 0 * volume/ | test_springs_scenes
 springs-fold | src/solvers/springs/springs_force.c | s/ds = g.sine - sine,/ds = v_select(v_less(g.sine, v_set(0)), v_set(2), v_set(0)),/ | test_springs
+springs-bone | src/solvers/springs/springs_force.c | s/k \* (1 + grown) \* ends/k * (1 + grown)/ | test_springs_scenes
 springs-tolerance | src/solvers/springs/springs_force.c | s/k \* MAX(k, \(.*\) \/ STIFFEST)/16 * k * (\1)/ | test_springs
 slide-gradient | src/solvers/slide/slide_material.c | s/out->gradient\[k\]\[1\] = scale/out->gradient[k][1] = -scale/ | test_slide
 slide-inertia | src/solvers/slide/slide_system.c | s/p->s->masses\[m->point_triangles\[n\]\] \* d4_load/2 * p->s->masses[m->point_triangles[n]] * d4_load/ | test_slide_motion
