@@ -51,7 +51,7 @@ if [ -f $kaiju ]; then
 fi
 # What the skin holds to by itself
 if [ -f $kaiju ]; then
-    "$cutis" render $kaiju slide --frame 0s --color attached@0,1 --view 60,10 --size 480x420 -q --style samples:2 \
+    "$cutis" render $kaiju slide --clip Walk --frame 0.1s --color attached@0,1 --view 60,10 --size 480x420 -q --style samples:2 \
         -o "$out/slide_attached.png"
 fi
 # Beyond the paper: wrinkles as a normal map that each frame shows more or less of
