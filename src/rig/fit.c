@@ -543,7 +543,7 @@ void fit_mirror(const fit_body *b, vec3 lateral, skeleton *s)
         } else if (k > j) {
             vec3 own = joint->position;
             vec3 other = mirrored(s->joints[k].position, lateral, plane);
-            float share = 0.5f * fit_within(vec3_distance(own, other) / b->shape->size, 0, 0.015f, 0.025f);
+            float share = 0.5f * fit_within(vec3_distance(own, other) / b->shape->size, 0, 0.02f, 0.03f);
             joint->position = vec3_lerp(own, other, share);
             s->joints[k].position = mirrored(vec3_lerp(other, own, share), lateral, plane);
         }

@@ -312,7 +312,7 @@ static limb_joints arm_place(const fit_body *b, int tip, float half, float held)
     /* it lies about as deep as the upper arm is thick: a straight axis may run out at the top of the shoulder */
     float thick;
     shape_curve_at(c, held + 0.62f * half, &thick);
-    arm.root = shape_centre(b->shape, arm.root, thick);
+    arm.root = shape_centre(b->shape, arm.root, 0.9f * thick);
 
     /* the wrist: the thinnest place around */
     float wrist = fit_thinnest(b, c, held + 0.17f * half, held + 0.3f * half, held + 0.24f * half, 0.4f);
