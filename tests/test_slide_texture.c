@@ -157,6 +157,36 @@ static void seams_do_not_show(void **state)
     assert_true(with[1].far < 0.02 * with[1].samples);
 }
 
+/* Faces across seams of a coarse character stay about as wide in the texture as they were. */
+static void faces_stay_together_in_the_texture(void **state)
+{
+    (void)state;
+    const char *path = test_model("mesh2motion-kaiju/kaiju.glb");
+    if (!path) skip();
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
+    const char *const settings[] = {"zeta=0.3", NULL};
+    cutis_model *model = test_build(c, "slide", settings);
+    cutis_state *run = test_state(model, NULL);
+    scene_motion motion = {.character = c, .clip = cutis_character_find_clip(c, "Walk")};
+    cutis_step_input input = {.motion = {&motion, scene_sample}};
+    cutis_state_step(model, run, &input, 0.9);
+    cutis_output output;
+    assert_true(cutis_state_output(model, run, "texcoords", &output));
+    double grown = 0;
+    for (int f = 0; f < c->face_count; f++)
+        for (int k = c->face_first[f] + 1; k < c->face_first[f + 1]; k++) {
+            const float *a = output.values + 2 * k, *b = c->texcoords + 2 * k;
+            double now = hypot((double)a[0] - (double)a[-2], (double)a[1] - (double)a[-1]);
+            grown = fmax(grown, now - hypot((double)b[0] - (double)b[-2], (double)b[1] - (double)b[-1]));
+        }
+    print_message("kaiju: an edge grows by %.3f of the texture at most\n", grown);
+    assert_true(grown < 0.2);
+    cutis_state_destroy(run);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+}
+
 /* ---- wrinkles ---- */
 
 enum { COLUMNS = 40, ROWS = 8 };
@@ -291,6 +321,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seams_do_not_show),
+        cmocka_unit_test(faces_stay_together_in_the_texture),
         cmocka_unit_test(wrinkles_take_up_what_is_lost),
         cmocka_unit_test(textures_are_refused_with_a_sentence),
     };

@@ -315,6 +315,11 @@ static void aim_at_border(const slide_model *model, int island, const slide_plac
     memcpy(uv, best, sizeof best);
 }
 
+static float square_apart(const float a[2], const float b[2])
+{
+    return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]);
+}
+
 /* own: the place of the corner's skin, whose coordinates are taken to the bit where no seam lies between. */
 static void texture_corner(const slide_model *model, slide_place from, const double goal[3], const slide_place *own,
                            float *out)
@@ -345,7 +350,12 @@ static void texture_corner(const slide_model *model, slide_place from, const dou
     const slide_chart *chart = &atlas->charts[from.triangle];
     texture_at(model, from.triangle, from.b[0] + chart->inverse[0] * way[0] + chart->inverse[1] * way[1],
                from.b[1] + chart->inverse[3] * way[1], out);
-    if (!arrived) aim_at_border(model, model->islands[from.triangle], own, out);
+    if (!arrived) {
+        /* no further than the face is wide: beyond, the border of another seam shows the place by chance */
+        const float start[2] = {out[0], out[1]};
+        aim_at_border(model, model->islands[from.triangle], own, out);
+        if (square_apart(out, start) > square_apart(start, middle)) memcpy(out, start, sizeof start);
+    }
 
     /* neighbours that share the corner then have the same coordinates there */
     float off = 0, length = 0;
