@@ -265,14 +265,23 @@ static bool pair_torn(const limiting *l, int index)
     return length2 > least * least && sqrtf(length2) > pair_bound(l, index);
 }
 
-/* Whether nothing is torn, nor beyond the least bound of the distance: so it is in most frames. */
+/*
+ * Whether nothing is torn, nor beyond the least bound of the distance: so it is in most frames. With m the longest
+ * deviation, a pair is at most 2 m further apart than under skinning, which cannot tear one of a span above
+ * (2 m - slack) / (TEAR_RATIO - 1).
+ */
 static bool frame_whole(const limiting *l)
 {
-    float least = DISTANCE_FREE * l->size;
+    float least = DISTANCE_FREE * l->size, longest2 = 0;
     bool whole = true;
-    for (int p = 0; p < l->bound->point_count; p++)
-        whole &= vec3_length2(vec3_load(l->moved + 3 * (size_t)p)) <= least * least;
-    for (int i = 0; i < l->bound->pair_count && whole; i++) whole = !pair_torn(l, i);
+    for (int p = 0; p < l->bound->point_count; p++) {
+        float length2 = vec3_length2(vec3_load(l->moved + 3 * (size_t)p));
+        whole &= length2 <= least * least;
+        longest2 = length2 > longest2 ? length2 : longest2;
+    }
+
+    float span = (2.001f * sqrtf(longest2) - TEAR_SLACK * l->size) / (TEAR_RATIO - 1);
+    for (int i = 0; i < l->bound->pair_count && whole; i++) whole = l->bound->spans[i] > span || !pair_torn(l, i);
     return whole;
 }
 
