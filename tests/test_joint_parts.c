@@ -123,6 +123,24 @@ static void test_numbered_limbs(void **state)
 }
 
 /* A second chain of the same part, such as controls beside the bones, is not mixed into the first. */
+/* Legs of animals: what is spelled out wins over letters, f is the front. */
+static void test_names_of_animals(void **state)
+{
+    (void)state;
+    const expectation words[] = {
+        {"pelvis", -1, JOINT_HIPS, NONE, 0},           {"left_r_thigh", 0, JOINT_UPPER_LEG, LEFT, 0},
+        {"left_r_shin", 1, JOINT_LOWER_LEG, LEFT, 0},  {"right_r_thigh", 0, JOINT_UPPER_LEG, RIGHT, 0},
+        {"right_f_leg", 0, JOINT_UPPER_ARM, RIGHT, 0}, {"left_f_leg", 0, JOINT_UPPER_ARM, LEFT, 0},
+    };
+    EXPECT(words);
+    const expectation letters[] = {
+        {"Hips", -1, JOINT_HIPS, NONE, 0},          {"Thigh_BL", 0, JOINT_UPPER_LEG, LEFT, 0},
+        {"Thigh_RR", 0, JOINT_UPPER_LEG, RIGHT, 0}, {"FL_Leg", 0, JOINT_UPPER_ARM, LEFT, 0},
+        {"Leg.FR", 0, JOINT_UPPER_ARM, RIGHT, 0},
+    };
+    EXPECT(letters);
+}
+
 static void test_second_chains_are_left_out(void **state)
 {
     (void)state;
@@ -177,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_numbered_limbs),
         cmocka_unit_test(test_animals_and_fingers),
         cmocka_unit_test(test_second_chains_are_left_out),
+        cmocka_unit_test(test_names_of_animals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

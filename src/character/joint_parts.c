@@ -140,23 +140,32 @@ static int name_cut(const char *name, char words[WORD_LIMIT][WORD_LENGTH])
     return count;
 }
 
-/* Take the side off the front of a word when what is left is known: lthigh, leftarm. */
+/* A side as names tell it. Legs of animals have pairs of letters; what is spelled out wins over letters: left_r_leg. */
+static const struct {
+    const char *text;
+    int side;
+    bool spelled, front, alone; /* alone: only as a whole word */
+} SIDES[] = {
+    {"left", JOINT_SIDE_LEFT, true, false, false}, {"right", JOINT_SIDE_RIGHT, true, false, false},
+    {"fl", JOINT_SIDE_LEFT, false, true, true},    {"fr", JOINT_SIDE_RIGHT, false, true, true},
+    {"lf", JOINT_SIDE_LEFT, false, true, true},    {"rf", JOINT_SIDE_RIGHT, false, true, true},
+    {"bl", JOINT_SIDE_LEFT, false, false, true},   {"br", JOINT_SIDE_RIGHT, false, false, true},
+    {"rl", JOINT_SIDE_LEFT, false, false, true},   {"rr", JOINT_SIDE_RIGHT, false, false, true},
+    {"l", JOINT_SIDE_LEFT, false, false, false},   {"r", JOINT_SIDE_RIGHT, false, false, false},
+};
+
+/* Take the side off the front of a word when what is left is known: lthigh, leftarm. Returns a row of SIDES, or -1. */
 static int word_side(char *word)
 {
-    static const struct {
-        const char *text;
-        int side;
-    } sides[] = {
-        {"left", JOINT_SIDE_LEFT}, {"right", JOINT_SIDE_RIGHT}, {"l", JOINT_SIDE_LEFT}, {"r", JOINT_SIDE_RIGHT}};
-    if (word_kind(word) != JOINT_OTHER) return JOINT_SIDE_NONE;
-    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
-        size_t length = strlen(sides[i].text);
-        if (strncmp(word, sides[i].text, length) != 0) continue;
-        if (word[length] && word_kind(word + length) == JOINT_OTHER) continue;
+    if (word_kind(word) != JOINT_OTHER) return -1;
+    for (size_t i = 0; i < sizeof SIDES / sizeof *SIDES; i++) {
+        size_t length = strlen(SIDES[i].text);
+        if (strncmp(word, SIDES[i].text, length) != 0) continue;
+        if (word[length] && (SIDES[i].alone || word_kind(word + length) == JOINT_OTHER)) continue;
         memmove(word, word + length, strlen(word + length) + 1);
-        return sides[i].side;
+        return (int)i;
     }
-    return JOINT_SIDE_NONE;
+    return -1;
 }
 
 /* The kind of a name by itself, doubtful ones included; index: its place in a finger when the name tells, or -1. */
@@ -165,16 +174,22 @@ static int name_kind(const char *name, int *side, int *index)
     static const char *const phalanges[] = {"proximal", "intermediate", "distal"};
     char words[WORD_LIMIT][WORD_LENGTH];
     int given = name_cut(name, words), count = 0;
-    bool strange = false, front = false, metacarpal = false;
+    bool strange = false, front = false, metacarpal = false, spelled = false;
 
     /* words that say a side, a place in a finger, or nothing */
     *side = JOINT_SIDE_NONE;
     *index = -1;
     for (int i = 0; i < given; i++) {
+        bool letter_f = strcmp(words[i], "f") == 0;
         int found = word_side(words[i]);
-        if (found != JOINT_SIDE_NONE) *side = found;
+        if (found >= 0 && (SIDES[found].spelled || !spelled)) {
+            *side = SIDES[found].side;
+            spelled = SIDES[found].spelled;
+            front |= SIDES[found].front;
+        }
+        front |= spelled && letter_f; /* left_f_leg */
         strange |= listed(words[i], STRANGE, sizeof STRANGE / sizeof *STRANGE);
-        front |= strcmp(words[i], "front") == 0;
+        front |= strcmp(words[i], "front") == 0 || strcmp(words[i], "fore") == 0;
         metacarpal |= strcmp(words[i], "metacarpal") == 0;
         for (int k = 0; k < 3; k++)
             if (strcmp(words[i], phalanges[k]) == 0) *index = k;
