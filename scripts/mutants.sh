@@ -18,7 +18,7 @@ list() {
     cat <<'END'
 layers-divergence | src/solvers/layers/layers_volume.c | /^void layers_volume_velocity/,/^}/s/parallel_for(jobs, point_count.*// | test_layers_physics
 layers-balloon | src/solvers/layers/layers_volume.c | s/task->values\[v->point_volumes\[s\]\]/task->values[0]/ | test_layers_physics
-layers-fans | src/solvers/layers/layers_volume.c | s/m->point_count + centre_of(&c, from)/m->point_count/ | test_layers_physics
+layers-fans | src/solvers/layers/layers_pieces.c | s/m->point_count + centre_of(&c, from)/m->point_count/ | test_layers_physics
 layers-late-contact | src/solvers/layers/layers.c | s/if (run->active_count > 0) layers_contacts_project(run);// | test_layers_physics
 layers-home-last | src/solvers/layers/layers.c | s/if (sound && !run->walking) layers_home_slow(run);//; s/\/\* no impacts on the way.*/if (sound \&\& !run->walking) layers_home_slow(run);/ | test_layers
 layers-prop-friction | src/solvers/layers/layers_velocity.c | s/if (run->w.planes\[i\].lambda > 0) plane_rub/if (0) plane_rub/ | test_layers_physics

@@ -101,7 +101,10 @@ void layers_columns_build(int point_count, const double *moduli, layers_regions 
 void layers_columns_factor(const layers_regions *regions, const float *ties, double h, int begin, int end,
                            layers_iterate *iterate);
 
-/* ---- volume (layers_volume.c) ---- */
+/* ---- volume (layers_pieces.c, layers_volume.c) ---- */
+
+/* Triangles that a thread sums at once. */
+enum { LAYERS_PART_TRIANGLES = 512 };
 
 /* Pieces of the skin around joints, closed by fans to centres that move with the skeleton. */
 typedef struct layers_volumes {
@@ -140,6 +143,8 @@ typedef struct layers_volume_work {
     float *freedom;    /* (count) what part of the piece is neither frozen nor held, 0..1 */
 } layers_volume_work;
 
+/* The volume of a piece, for positions (point_count points and the centres x 3, room for one float more). */
+double layers_volume_of(const layers_volumes *volumes, int piece, int point_count, const float *positions);
 /* directions: unit normals of the current skin times softness times free (point_count, 0..1). */
 void layers_volume_directions(const layers_volumes *volumes, const mesh *m, const float *free, layers_volume_work *work,
                               const cutis_jobs *jobs);

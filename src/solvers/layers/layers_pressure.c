@@ -1,6 +1,6 @@
 /*
  * layers_pressure.c: volumes within the substep: which points may move for them, and the pressures that keep them.
- * After Deul and Bender 2013, section 4.6; layers_volume.c holds the sub-volumes.
+ * After Deul and Bender 2013, section 4.6; layers_pieces.c finds the sub-volumes, layers_volume.c keeps them.
  *
  * Departure from the paper: the pressure that kept a volume in the substeps before acts from the first iteration on, so
  * that elasticity and contact find their balance with it. It is the sum of the corrections so far, which forgets
