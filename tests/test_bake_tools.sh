@@ -1,5 +1,6 @@
 #!/bin/sh
 # test_bake_tools.sh PROGRAM: checks, loops and comparisons on the command line.
+# ctest: slow
 
 . "$(dirname "$0")/shell.sh"
 

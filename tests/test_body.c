@@ -617,12 +617,12 @@ static float *four_frames(const cutis_character *c, const char *solver)
     return frames;
 }
 
-/* In how many of six tries noise of `noise` sizes in a file moves none of four frames by `bound` sizes. */
+/* In how many of four tries noise of `noise` sizes in a file moves none of four frames by `bound` sizes. */
 static int same_under_noise(const cutis_character *c, const char *solver, float noise, float bound)
 {
     float *expected = four_frames(c, solver);
     int same = 0;
-    for (uint32_t seed = 1; seed <= 6; seed++) {
+    for (uint32_t seed = 1; seed <= 4; seed++) {
         cutis_character *noisy = noisy_make(c, noise, seed);
         float *found = four_frames(noisy, solver), worst = 0;
         for (int k = 0; k < 12 * c->vertex_count; k++) worst = fmaxf(worst, fabsf(found[k] - expected[k]));
@@ -643,8 +643,8 @@ static void noise_in_the_file_makes_no_difference(void **unused)
     const char *fox = test_model("khronos-Fox/Fox.glb");
     if (fox) assert_int_equal(cutis_character_load(fox, NULL, &c[2], NULL), CUTIS_OK);
     for (int i = 0; i < 3 && c[i]; i++) {
-        assert_true(same_under_noise(c[i], "layers", 1e-8f, 1e-5f) >= 5);
-        assert_int_equal(same_under_noise(c[i], "lattice", 2e-7f, 1e-6f), 6);
+        assert_true(same_under_noise(c[i], "layers", 1e-8f, 1e-5f) >= 3);
+        assert_int_equal(same_under_noise(c[i], "lattice", 2e-7f, 1e-6f), 4);
         cutis_character_destroy(c[i]);
     }
 }
