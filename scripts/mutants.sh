@@ -34,8 +34,6 @@ contact-restitution | src/contact/contact_pair.c | s/-restitution \* approach : 
 contact-pull | src/contact/contact_pair.c | s/float next = MAX(pair->lambda - value \/ mass, 0);/float next = pair->lambda - value \/ mass;/ | test_contact
 contact-motion | src/contact/contact_search.c | s/room > 0 \&\& room + a\[MOTIONS + k\] + b\[MOTIONS + k + 3\] > 0/room > 0/ | test_contact
 contact-near | src/contact/contact_search.c | s/ + v_sqrt(moved2);/;/ | test_contact
-layers-rim | src/solvers/layers/layers_limits.h | s/RIM_FAR, 0.25f/RIM_FAR, 1.0f/ | test_layers_physics
-slide-leap | src/solvers/slide/slide_advection.c | s/started < 2) continue/started < 1) continue/ | test_slide_motion
 contact-flat | src/contact/contact_search.c | s/return rounds == 1;/return true;/ | test_contact
 lattice-sums | src/solvers/lattice/lattice_sweep.c | s/sum->b -= term.b;/sum->b += term.b;/ | test_lattice
 lattice-identity | src/solvers/lattice/lattice_match.c | s/r.m\[i\] - v_set(1)/r.m[i] - v_set(0.9f)/ | test_lattice

@@ -28,6 +28,9 @@ for bad in "" "volume_error_max" "volume_error_max<" "volume_error_max<<1" "<1" 
     run 2 $bake -o a.npy --check "$bad"
 done
 
+# ---- the flexed arm as the README shows it: what is shown is whole, in no frame crosses itself, and keeps its volume ----
+run 0 bake arm -s layers -c flex --end 1.3 -q -o f.npy --check "self_intersections_max<=0,volume_error_max<0.001"
+
 # ---- a loop of a solver with a past: one period, last key = first key, seam told ----
 closed="seam_position<0.0001,seam_velocity<0.01"
 run 0 bake man -s lattice -c walk --loop --fps 20 -q -o loop.npy --report loop.json --check "$closed"

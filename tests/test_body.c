@@ -675,7 +675,7 @@ static void half_detail_gives_the_same_shape(void **unused)
         worst = fmaxf(worst, vec3_distance(vec3_load(results[0]->positions + 3 * (size_t)v),
                                            vec3_load(results[1]->positions + 3 * (size_t)v)));
     print_message("half detail: %.2f %% of the size\n", (double)(100 * worst / c->size));
-    assert_true(worst < 0.0105f * c->size);
+    assert_true(worst < 0.01f * c->size);
     for (int i = 0; i < 2; i++) cutis_bake_destroy(results[i]);
     cutis_character_destroy(c);
 }

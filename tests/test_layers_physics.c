@@ -253,77 +253,6 @@ static void orientations_level_out_on_a_line(void **unused)
     bench_free(&b);
 }
 
-/* The skin of an arm flexed by 1.3 s (vertex_count x 3), and where contact pushes (vertex_count, or NULL). Free them.
- */
-static float *arm_flexed(const cutis_character *c, const char *volume, float **contact)
-{
-    const char *const settings[] = {volume, NULL};
-    cutis_model *model = test_build(c, "layers", settings);
-    cutis_state *state = test_state(model, NULL);
-    cutis_clip_motion motion = {c, cutis_character_find_clip(c, "flex"), 0};
-    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
-    cutis_state_step(model, state, &input, 1.3);
-    size_t n = (size_t)c->vertex_count;
-    float *x = malloc(3 * n * sizeof *x);
-    memcpy(x, cutis_state_positions(model, state), 3 * n * sizeof *x);
-    cutis_output pushes;
-    assert_true(cutis_state_output(model, state, "contact", &pushes));
-    if (contact) {
-        *contact = malloc(n * sizeof **contact);
-        memcpy(*contact, pushes.values, n * sizeof **contact);
-    }
-    cutis_state_destroy(state);
-    cutis_model_destroy(model);
-    return x;
-}
-
-/* What contact presses away comes out at its rim and not on the far side of the limb (figure 1 of the paper). */
-static void pressed_flesh_bulges_around_the_contact(void **unused)
-{
-    (void)unused;
-    test_is_heavy();
-    cutis_character *c = test_zoo("arm", 0.4);
-    float *contact, *full = arm_flexed(c, "volume=on", &contact), *lost = arm_flexed(c, "volume=off", NULL);
-
-    /* normals of the arm that lost its volume */
-    vec3 *normals = calloc((size_t)c->vertex_count, sizeof *normals);
-    for (int t = 0; t < c->triangle_count; t++) {
-        const int *p = c->triangles + 3 * t;
-        vec3 a = vec3_load(lost + 3 * p[0]), b = vec3_load(lost + 3 * p[1]), d = vec3_load(lost + 3 * p[2]);
-        vec3 normal = vec3_cross(vec3_sub(b, a), vec3_sub(d, a));
-        for (int k = 0; k < 3; k++) normals[p[k]] = vec3_add(normals[p[k]], normal);
-    }
-
-    /* how far volume puts skin out, by the distance from contact at rest: within 4 cm, and from 6 to 12, where the far
-     * side is */
-    double sums[2] = {0, 0}, largest[2] = {0, 0};
-    int counts[2] = {0, 0};
-    for (int v = 0; v < c->vertex_count; v++) {
-        float nearest = 1e9f;
-        for (int o = 0; o < c->vertex_count; o++)
-            if (contact[o] > 0)
-                nearest = fminf(
-                    nearest, vec3_length(vec3_sub(vec3_load(c->positions + 3 * v), vec3_load(c->positions + 3 * o))));
-        if (nearest == 0 || nearest > 0.12f || (nearest > 0.04f && nearest < 0.06f)) continue;
-        int far = nearest > 0.05f;
-        vec3 way = vec3_sub(vec3_load(full + 3 * v), vec3_load(lost + 3 * v));
-        double out = (double)vec3_dot(way, vec3_normalize(normals[v]));
-        sums[far] += out;
-        counts[far]++;
-        largest[far] = fmax(largest[far], out);
-    }
-    assert_true(counts[0] > 20 && counts[1] > 20);
-    print_message("flesh bulges by %.2f mm around the contact, %.2f at most, by %.2f far from it, %.2f at most\n",
-                  1e3 * sums[0] / counts[0], 1e3 * largest[0], 1e3 * sums[1] / counts[1], 1e3 * largest[1]);
-    assert_true(sums[0] / counts[0] > 4 * sums[1] / counts[1]);
-    assert_true(largest[0] > 1.5 * largest[1]);
-    free(normals);
-    free(contact);
-    free(full);
-    free(lost);
-    cutis_character_destroy(c);
-}
-
 /* ---- friction and restitution ---- */
 
 /* Coulomb's law on a slope: a pair pressed by N holds a slip of friction x N and lets a larger one go by as much. */
@@ -427,7 +356,6 @@ int main(void)
         cmocka_unit_test(sub_volumes_tile_the_body),
         cmocka_unit_test(velocities_keep_the_volumes),
         cmocka_unit_test(orientations_level_out_on_a_line),
-        cmocka_unit_test(pressed_flesh_bulges_around_the_contact),
         cmocka_unit_test(pairs_slip_by_coulombs_law),
         cmocka_unit_test(pairs_bounce_by_their_restitution),
         cmocka_unit_test(props_drag_skin_by_friction),

@@ -127,7 +127,6 @@ typedef struct layers_volumes {
     float *areas;        /* (point_count) at rest */
     double *give;        /* (count) areas x softness x shares of all points, frozen or not */
     float deepest;       /* depth of flesh where softness is 1, sizes */
-    float *fades;        /* (point_count) how nearness to contact falls from point to point, over depths of flesh */
     double *depths;      /* (count) how far the skin would go for all of the volume, or all of its flesh: the less */
     float *freedom;      /* (count) what part of give is not frozen */
 } layers_volumes;

@@ -44,10 +44,6 @@
     LIMIT(double, RECOVERY_RATE, 10, "1/s", "rate at which a torn skin is brought home",                               \
           "within a few frames, without a jump", "nothing_breaks_it_and_it_comes_back")                                \
     /* ---- volume ---- */                                                                                             \
-    LIMIT(float, RIM_REACH, 1.0f, "depth", "how far from contact flesh makes way for what contact presses away",       \
-          "as flesh shears: about as wide as it is deep", "pressed_flesh_bulges_around_the_contact")                   \
-    LIMIT(float, RIM_FAR, 0.25f, "", "how much flesh far from contact makes way, over that at the rim",                 \
-          "little, and yet volumes are kept where nearly all is far", "pressed_flesh_bulges_around_the_contact")       \
     LIMIT(double, PRESSURE_RATE, 4, "1/s", "rate at which a pressure that is not needed goes",                         \
           "the default of damping", "flexed_arm_keeps_volume_and_does_not_intersect")                                  \
     LIMIT(float, PRESSURE_LIMIT, 0.3f, "depth", "largest pressure, over the depth of its sub-volume",                  \

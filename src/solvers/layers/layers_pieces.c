@@ -538,7 +538,6 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
     v->deepest = deepest;
 
     v->areas = ARENA_ARRAY(memory, float, n);
-    v->fades = ARENA_ARRAY(memory, float, n);
     v->give = ARENA_ARRAY(memory, double, v->count + 1);
     v->depths = ARENA_ARRAY(memory, double, v->count + 1);
     v->freedom = ARENA_ARRAY(memory, float, v->count + 1);
@@ -546,8 +545,6 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
 
     /* by how much each sub-volume grows when its points go out by their softness */
     mesh_point_areas(m, m->positions, v->areas);
-    for (size_t k = 0; k < n; k++)
-        v->fades[k] = (float)det_exp(-sqrt((double)v->areas[k]) / (double)(RIM_REACH * v->softness[k] * deepest));
     for (size_t k = 0; k < n; k++)
         for (int s = v->point_first[k]; s < v->point_first[k + 1]; s++)
             v->give[v->point_volumes[s]] += (double)(v->areas[k] * v->softness[k] * v->point_shares[s]);

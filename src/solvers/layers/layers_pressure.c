@@ -43,7 +43,7 @@ void layers_pressures_apply(layers_run *run)
 
     /* the pressures of before */
     memcpy(work->positions, run->w.skin_old, (size_t)m->point_count * 3 * sizeof(float));
-    memcpy(run->w.free, run->s.rims, (size_t)m->point_count * sizeof(float));
+    for (int k = 0; k < m->point_count; k++) run->w.free[k] = 1;
     layers_volume_directions(&m->volumes, m->mesh, run->w.free, work, run->input->jobs);
     layers_volume_push(&m->volumes, m->point_count, work, run->s.pressures, run->input->jobs, run->w.iterate.push);
 
@@ -83,47 +83,6 @@ static int points_hold(layers_run *run)
     return held;
 }
 
-/*
- * Flesh that contact presses away goes to its rim, as in figure 1 of the paper: nearness falls from 1 in contact along
- * the skin by the depth of the flesh. In pieces without contact all points make way alike, and where contact only
- * begins nearly so.
- */
-static void rims_find(layers_run *run)
-{
-    enum { PASSES = 4 };
-    const layers_model *m = run->m;
-    const layers_volumes *v = &m->volumes;
-    const mesh *skin = m->mesh;
-    float *near = run->w.free_next;
-    float *strongest = run->w.volume.lambdas;
-
-    /* there and back along the paths */
-    for (int k = 0; k < m->point_count; k++) near[k] = 1 - run->w.free[k];
-    for (int pass = 0; pass < PASSES; pass++) {
-        for (int i = 0; i < m->point_count; i++) {
-            int k = pass % 2 ? m->point_count - 1 - i : i;
-            float most = 0;
-            for (int n = skin->point_neighbour_first[k]; n < skin->point_neighbour_first[k + 1]; n++)
-                most = MAX(most, near[skin->point_neighbours[n]]);
-            near[k] = MAX(near[k], most * v->fades[k]);
-        }
-    }
-
-    /* of each piece, then of each point against the nearest in its pieces */
-    memset(strongest, 0, (size_t)v->count * sizeof(float));
-    for (int k = 0; k < m->point_count; k++)
-        for (int i = v->point_first[k]; i < v->point_first[k + 1]; i++) {
-            float *own = &strongest[v->point_volumes[i]];
-            *own = MAX(*own, near[k] * v->point_shares[i]);
-        }
-    for (int k = 0; k < m->point_count; k++) {
-        float most = 0;
-        for (int i = v->point_first[k]; i < v->point_first[k + 1]; i++)
-            most += v->point_shares[i] * strongest[v->point_volumes[i]];
-        run->s.rims[k] = 1 - (1 - RIM_FAR) * MAX(most - near[k], 0.0f);
-    }
-}
-
 /* How free each point is: 0 in contact, smoothly to 1 away from it, and where contact only begins. */
 static void freedom_find(layers_run *run)
 {
@@ -134,7 +93,6 @@ static void freedom_find(layers_run *run)
     int held = points_hold(run);
     if (held == 0) {
         memcpy(run->w.volume.freedom, m->volumes.freedom, (size_t)m->volumes.count * sizeof(float));
-        for (int k = 0; k < m->point_count; k++) run->s.rims[k] = 1;
         return;
     }
 
@@ -151,8 +109,6 @@ static void freedom_find(layers_run *run)
     }
 
     layers_volume_freedom(&m->volumes, m->point_count, run->w.free, run->w.volume.freedom);
-    rims_find(run);
-    for (int k = 0; k < m->point_count; k++) run->w.free[k] *= run->s.rims[k];
 }
 
 void layers_volumes_keep(layers_run *run)

@@ -25,7 +25,6 @@ static layers_state state_view(const layers_model *m, void *memory, size_t *size
     /* what substeps hand on */
     s.pressures = KIT_CARVE(&block, float, m->volumes.count);
     s.recovering = KIT_CARVE(&block, float, 1);
-    s.rims = KIT_CARVE(&block, float, m->point_count);
     s.released = KIT_CARVE(&block, float, m->point_count);
     s.turns = KIT_CARVE(&block, float, m->joint_count * 4);
     s.drive = KIT_CARVE(&block, float, m->drive.count * 3);
@@ -159,7 +158,6 @@ void layers_state_rest(layers_run *run)
     memset(run->s.released, 0, (size_t)m->point_count * sizeof(float));
     memset(run->w.pressure, 0, (size_t)m->point_count * sizeof(float));
     memset(run->s.pressures, 0, (size_t)m->volumes.count * sizeof(float));
-    for (int k = 0; k < m->point_count; k++) run->s.rims[k] = 1;
 
     /* the particles are at rest */
     for (int i = 0; i < LAYERS * m->point_count; i++) {

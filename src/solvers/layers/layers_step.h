@@ -18,7 +18,6 @@ typedef struct layers_state {
     float *x[3], *v[3], *q[4]; /* (point_count x LAYERS) */
     float *pressures;          /* (volumes.count) what keeps the sub-volumes, see layers_volumes_keep */
     float *recovering;         /* (1) not 0: the skin is torn or tangled, and contact rests until it is sound */
-    float *rims;               /* (point_count) how much the point makes way for volumes, see layers_pressure.c */
     float *released;           /* (point_count) above 0: contact rests there, see layers_yield.c */
     float *turns;              /* (joint_count x 4) of joints against their parents, see skinning_dual_on */
     float *drive;              /* (drive.count x 3) skeleton's positions at the last substep, sizes */
