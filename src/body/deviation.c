@@ -35,12 +35,6 @@ enum { ROUNDS = 12, SPREAD_PASSES = 64, DRAW_PASSES = 32 };
 
 /* ---- build ---- */
 
-static int compare_pairs(const void *a, const void *b)
-{
-    const int *x = a, *y = b;
-    return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
-}
-
 /* Edges and near points, each pair once. Returns their number. */
 static int pairs_gather(const mesh *m, const int *near, int *pairs)
 {
@@ -54,12 +48,12 @@ static int pairs_gather(const mesh *m, const int *near, int *pairs)
         pairs[2 * (size_t)count++ + 1] = MAX(p, q);
     }
 
-    qsort(pairs, (size_t)count, 2 * sizeof(int), compare_pairs);
+    qsort(pairs, (size_t)count, 2 * sizeof(int), parting_compare);
 
     /* without repetitions */
     int kept = 0;
     for (int i = 0; i < count; i++) {
-        if (kept > 0 && compare_pairs(pairs + 2 * (size_t)i, pairs + 2 * (size_t)(kept - 1)) == 0) continue;
+        if (kept > 0 && parting_compare(pairs + 2 * (size_t)i, pairs + 2 * (size_t)(kept - 1)) == 0) continue;
         memmove(pairs + 2 * (size_t)kept++, pairs + 2 * (size_t)i, 2 * sizeof(int));
     }
 

@@ -22,7 +22,7 @@ static const float STAY = 1e-6f;
 
 /* ---- build ---- */
 
-static int compare_pairs(const void *a, const void *b)
+int parting_compare(const void *a, const void *b)
 {
     const int *x = a, *y = b;
     return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
@@ -40,7 +40,7 @@ cutis_result parting_build(parting *p, const mesh *m, const cutis_jobs *jobs, ar
     int *rest = ARENA_ARRAY(memory, int, 2 * (size_t)MAX(p->rest_count, 1));
     if (!rest) return error_memory(error, "crossings of the drawn mesh");
     mesh_self_intersections(m, &p->tree, m->positions, jobs, rest, p->rest_count);
-    qsort(rest, (size_t)p->rest_count, 2 * sizeof(int), compare_pairs);
+    qsort(rest, (size_t)p->rest_count, 2 * sizeof(int), parting_compare);
 
     p->rest = rest;
     p->mesh = m;
@@ -86,7 +86,7 @@ static bool is_flesh(const parting_work *w, const int *corners)
 static bool is_wrong(const parting_work *w, const int pair[2], const int *a, const int *b)
 {
     const parting *p = w->p;
-    if (bsearch(pair, p->rest, (size_t)p->rest_count, 2 * sizeof(int), compare_pairs)) return false;
+    if (bsearch(pair, p->rest, (size_t)p->rest_count, 2 * sizeof(int), parting_compare)) return false;
     if (p->mesh->point_component[a[0]] == p->mesh->point_component[b[0]]) return true;
     return mesh_triangles_relate(a, b, w->skinned) != TRIANGLES_CROSS;
 }

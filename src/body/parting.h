@@ -16,6 +16,8 @@ typedef struct parting {
     const int *rest;  /* (rest_count x 2), sorted */
 } parting;
 
+/* Order of two pairs of indices, for qsort and bsearch. */
+int parting_compare(const void *a, const void *b);
 /* `mesh` must outlive the parting, whose arrays are in `memory`. */
 cutis_result parting_build(parting *p, const mesh *mesh, const cutis_jobs *jobs, arena *memory, cutis_error *error);
 /* Floats of scratch that parting_run needs. */
