@@ -283,6 +283,48 @@ static void layers_lie_from_bone_to_skin(void **unused)
     for (int v = 0; v < m->count; v++) counts[(int)m->layers[v]]++;
     assert_true(counts[LATTICE_INNER3] > 20);
     scene_free(&s);
+
+    /* Eight between bone and skin, each further out than the one before. Flesh is few voxels thick: by shares. */
+    static const char *const eight[] = {"resolution",
+                                        "40",
+                                        "muscle_ratio",
+                                        "1",
+                                        "fat_ratio",
+                                        "1",
+                                        "inner3_ratio",
+                                        "1",
+                                        "inner4_ratio",
+                                        "1",
+                                        "inner5_ratio",
+                                        "1",
+                                        "inner6_ratio",
+                                        "1",
+                                        "inner7_ratio",
+                                        "1",
+                                        "inner8_ratio",
+                                        "1",
+                                        NULL};
+    s = scene_make("bunny", eight);
+    m = scene_lattice(&s);
+    double way[LATTICE_LAYERS] = {0}, voxels[LATTICE_LAYERS] = {0};
+    for (int v = m->bone_count; v < m->count; v++) {
+        double bone = 1, skin = 1;
+        for (int w = 0; w < m->count; w++) {
+            double apart = hypot(hypot(m->rest[v][0] - m->rest[w][0], m->rest[v][1] - m->rest[w][1]),
+                                 m->rest[v][2] - m->rest[w][2]);
+            if (w < m->bone_count) bone = fmin(bone, apart);
+            if (m->layers[w] == LATTICE_SKIN) skin = fmin(skin, apart);
+        }
+        for (int i = 0; i < LATTICE_LAYERS; i++) {
+            voxels[i] += m->shares[LATTICE_LAYERS * v + i];
+            way[i] += m->shares[LATTICE_LAYERS * v + i] * bone / (bone + skin);
+        }
+    }
+    for (int i = LATTICE_MUSCLE; i < LATTICE_SKIN; i++) {
+        assert_true(voxels[i] > 20);
+        if (i > LATTICE_MUSCLE) assert_true(way[i] / voxels[i] > way[i - 1] / voxels[i - 1]);
+    }
+    scene_free(&s);
     static const char *const one[] = {"fat_ratio", "0", "skin_layer", "off", NULL};
     s = scene_make("man", one);
     m = scene_lattice(&s);

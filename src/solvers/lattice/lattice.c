@@ -29,6 +29,17 @@
 
 #include "solvers/lattice/lattice_step.h"
 
+/* Rows of the inner layers that are nothing unless asked for, counted from the bone. */
+#define INNER_RATIO(n)                                                                              \
+    [LATTICE_RATIO + n - 1] = {PARAMETER_FLOAT("inner" #n "_ratio", 0, 0, 1, ""), .per_bone = true, \
+                               .help = "share of inner layer " #n ", counted from the bone"}
+#define INNER_STIFFNESS(n)                                                                                        \
+    [LATTICE_STIFFNESS + n - 1] = {PARAMETER_FLOAT("inner" #n "_stiffness", 5, 0.5, 200, "Hz"), .per_bone = true, \
+                                   .help = "stiffness of inner layer " #n}
+#define INNER_DAMPING(n)                                                                                      \
+    [LATTICE_DAMPING + n - 1] = {PARAMETER_FLOAT("inner" #n "_damping", 22, 0, 200, "1/s"), .per_bone = true, \
+                                 .role = CUTIS_PARAMETER_DAMPING, .help = "damping of inner layer " #n}
+
 static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     [LATTICE_RESOLUTION] = {PARAMETER_INT("resolution", 32, 4, 128), .help = "voxels along the longest side"},
     [LATTICE_ADAPTIVE] = {PARAMETER_BOOL("adaptive", 0),
@@ -41,10 +52,12 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
                        .help = "share of muscle between bone and skin"},
     [LATTICE_RATIO + 1] = {PARAMETER_FLOAT("fat_ratio", 0.5, 0, 1, ""), .per_bone = true,
                            .help = "share of fat between bone and skin"},
-    [LATTICE_RATIO + 2] = {PARAMETER_FLOAT("inner3_ratio", 0, 0, 1, ""), .per_bone = true,
-                           .help = "share of a third layer between bone and skin"},
-    [LATTICE_RATIO + 3] = {PARAMETER_FLOAT("inner4_ratio", 0, 0, 1, ""), .per_bone = true,
-                           .help = "share of a fourth layer between bone and skin"},
+    INNER_RATIO(3),
+    INNER_RATIO(4),
+    INNER_RATIO(5),
+    INNER_RATIO(6),
+    INNER_RATIO(7),
+    INNER_RATIO(8),
     [LATTICE_SKIN_LAYER] = {PARAMETER_BOOL("skin_layer", 1), .former = "skin",
                             .help = "whether the outermost voxels are a skin layer"},
     [LATTICE_MIXED] = {PARAMETER_BOOL("mixed", 1),
@@ -53,22 +66,26 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
                            .help = "stiffness of muscle"},
     [LATTICE_STIFFNESS + 1] = {PARAMETER_FLOAT("fat_stiffness", 3, 0.5, 200, "Hz"), .per_bone = true,
                                .help = "stiffness of fat"},
-    [LATTICE_STIFFNESS + 2] = {PARAMETER_FLOAT("inner3_stiffness", 5, 0.5, 200, "Hz"), .per_bone = true,
-                               .help = "stiffness of the third inner layer"},
-    [LATTICE_STIFFNESS + 3] = {PARAMETER_FLOAT("inner4_stiffness", 5, 0.5, 200, "Hz"), .per_bone = true,
-                               .help = "stiffness of the fourth inner layer"},
-    [LATTICE_STIFFNESS + 4] = {PARAMETER_FLOAT("skin_stiffness", 5, 0.5, 200, "Hz"), .per_bone = true,
-                               .help = "stiffness of skin"},
+    INNER_STIFFNESS(3),
+    INNER_STIFFNESS(4),
+    INNER_STIFFNESS(5),
+    INNER_STIFFNESS(6),
+    INNER_STIFFNESS(7),
+    INNER_STIFFNESS(8),
+    [LATTICE_STIFFNESS + LATTICE_INNER_COUNT] = {PARAMETER_FLOAT("skin_stiffness", 5, 0.5, 200, "Hz"), .per_bone = true,
+                                                 .help = "stiffness of skin"},
     [LATTICE_DAMPING] = {PARAMETER_FLOAT("muscle_damping", 26, 0, 200, "1/s"), .per_bone = true,
                          .role = CUTIS_PARAMETER_DAMPING, .help = "damping of muscle"},
     [LATTICE_DAMPING + 1] = {PARAMETER_FLOAT("fat_damping", 10, 0, 200, "1/s"), .per_bone = true,
                              .role = CUTIS_PARAMETER_DAMPING, .help = "damping of fat"},
-    [LATTICE_DAMPING + 2] = {PARAMETER_FLOAT("inner3_damping", 22, 0, 200, "1/s"), .per_bone = true,
-                             .role = CUTIS_PARAMETER_DAMPING, .help = "damping of the third inner layer"},
-    [LATTICE_DAMPING + 3] = {PARAMETER_FLOAT("inner4_damping", 22, 0, 200, "1/s"), .per_bone = true,
-                             .role = CUTIS_PARAMETER_DAMPING, .help = "damping of the fourth inner layer"},
-    [LATTICE_DAMPING + 4] = {PARAMETER_FLOAT("skin_damping", 16, 0, 200, "1/s"), .per_bone = true,
-                             .role = CUTIS_PARAMETER_DAMPING, .help = "damping of skin"},
+    INNER_DAMPING(3),
+    INNER_DAMPING(4),
+    INNER_DAMPING(5),
+    INNER_DAMPING(6),
+    INNER_DAMPING(7),
+    INNER_DAMPING(8),
+    [LATTICE_DAMPING + LATTICE_INNER_COUNT] = {PARAMETER_FLOAT("skin_damping", 16, 0, 200, "1/s"), .per_bone = true,
+                                               .role = CUTIS_PARAMETER_DAMPING, .help = "damping of skin"},
     [LATTICE_GAIN] = {PARAMETER_FLOAT("gain", 1, 0, 4, ""), .per_bone = true,
                       .help =
                           "factor on the stiffness k_s of every layer; what it makes unstable stays so, as with the "
@@ -137,7 +154,7 @@ static const cutis_output_info lattice_outputs[LATTICE_OUTPUT_COUNT] = {
                                .unit = "",
                                .palette = CUTIS_PALETTE_CATEGORY,
                                .help =
-                                   "layer of the voxel: 0 bone, 1 muscle, 2 fat, 3 and 4 other inner layers, 5 skin"},
+                                   "layer of the voxel: 0 bone, 1 muscle, 2 fat, 3 to 8 other inner layers, 9 skin"},
     [LATTICE_OUTPUT_SHARES] = {.name = "shares",
                                .domain = CUTIS_DOMAIN_ELEMENT,
                                .components = LATTICE_LAYERS,

@@ -89,8 +89,15 @@ static inline int lattice_link(const lattice_graph *graph, int voxel, int direct
 /* ---- layers and weights ---- */
 
 #define LATTICE_JOINTS 4
-enum { LATTICE_BONE, LATTICE_MUSCLE, LATTICE_FAT, LATTICE_INNER3, LATTICE_INNER4, LATTICE_SKIN, LATTICE_LAYERS };
-enum { LATTICE_INNER_COUNT = 4 }; /* muscle, fat and two more between bone and skin */
+enum { LATTICE_INNER_COUNT = 8 }; /* muscle, fat and six more between bone and skin; rows of them in lattice.c */
+enum {
+    LATTICE_BONE,
+    LATTICE_MUSCLE,
+    LATTICE_FAT,
+    LATTICE_INNER3,
+    LATTICE_SKIN = LATTICE_MUSCLE + LATTICE_INNER_COUNT,
+    LATTICE_LAYERS
+};
 
 typedef struct lattice_layers {
     uint8_t *layer;    /* (count) the layer with the largest share */

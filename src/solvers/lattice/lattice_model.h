@@ -16,10 +16,10 @@ enum {
     LATTICE_ADAPTIVE,
     LATTICE_REGION,
     LATTICE_BONE_WIDTH,
-    LATTICE_RATIO, /* muscle, fat, inner3, inner4 */
+    LATTICE_RATIO, /* muscle, fat, inner3 to inner8 */
     LATTICE_SKIN_LAYER = LATTICE_RATIO + LATTICE_INNER_COUNT,
     LATTICE_MIXED,
-    LATTICE_STIFFNESS,                                        /* muscle, fat, inner3, inner4, skin */
+    LATTICE_STIFFNESS,                                        /* muscle, fat, inner3 to inner8, skin */
     LATTICE_DAMPING = LATTICE_STIFFNESS + LATTICE_LAYERS - 1, /* the same */
     LATTICE_GAIN = LATTICE_DAMPING + LATTICE_LAYERS - 1,
     LATTICE_INERTIA,
