@@ -77,7 +77,9 @@ typedef struct picture_elements {
  */
 bool picture_elements_mesh(const picture_elements *elements, const picture_scene *scene, picture_mesh *mesh,
                            float **vertices, float **colors, int **triangles);
-/* Colours of tissue: 0 bone, 1 muscle, 2 fat, 5 skin; 3 and 4 for layers in between. */
+/* Layers of tissue from the bone outwards: muscle, fat, others, and the skin last. */
+enum { PICTURE_SKIN = 9, PICTURE_TISSUES };
 picture_color picture_tissue_color(int layer);
+extern const char *const picture_tissue_names[PICTURE_TISSUES];
 
 #endif

@@ -99,8 +99,6 @@ enum {
 };
 static const char *const STYLE_WORDS[] = {"wire",        "skeleton", "no-floor", "no-legend", "white",
                                           "transparent", "elements", "numbers",  "z-up"};
-static const char *const ELEMENT_LAYERS[] = {"bone",   "muscle", "fat",    "inner3", "inner4",
-                                             "inner5", "inner6", "inner7", "inner8", "skin"};
 
 /* The index of a word among names; -1: none. */
 static int word_find(const char *word, const char *const *names, int count)
@@ -174,7 +172,7 @@ static int style_add(picture_job *r, const char *word)
         break;
     case STYLE_ELEMENTS:
         s->elements = true;
-        s->element_layer = layered ? word_find(word + 9, ELEMENT_LAYERS, CLI_COUNT(ELEMENT_LAYERS)) : -1;
+        s->element_layer = layered ? word_find(word + 9, picture_tissue_names, PICTURE_TISSUES) : -1;
         if (layered && s->element_layer < 0)
             return cli_usage_error(r->arguments, "--style %s: the layers are bone, muscle, fat, inner3 to inner8, skin",
                                    word);

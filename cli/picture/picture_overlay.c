@@ -168,11 +168,15 @@ picture_mesh picture_prop_look(const float *vertices, int vertex_count, const in
 static const int BOX_TRIANGLES[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
                                       2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
 
+const char *const picture_tissue_names[PICTURE_TISSUES] = {"bone",   "muscle", "fat",    "inner3", "inner4",
+                                                           "inner5", "inner6", "inner7", "inner8", "skin"};
+
 picture_color picture_tissue_color(int layer)
 {
-    static const uint8_t colors[6][3] = {{236, 226, 200}, {182, 66, 64},   {238, 196, 104},
-                                         {132, 168, 120}, {112, 146, 186}, {226, 164, 138}};
-    const uint8_t *c = colors[layer < 0 ? 0 : layer > 5 ? 5 : layer];
+    static const uint8_t colors[PICTURE_TISSUES][3] = {
+        {236, 226, 200}, {182, 66, 64},  {238, 196, 104}, {132, 168, 120}, {112, 146, 186},
+        {150, 110, 160}, {204, 130, 60}, {90, 160, 156},  {150, 130, 100}, {226, 164, 138}};
+    const uint8_t *c = colors[layer < 0 ? 0 : layer > PICTURE_SKIN ? PICTURE_SKIN : layer];
     return (picture_color){(float)c[0] / 255, (float)c[1] / 255, (float)c[2] / 255, 1};
 }
 
@@ -194,7 +198,7 @@ bool picture_elements_mesh(const picture_elements *elements, const picture_scene
 
         /* A little smaller than their place, so that neighbours stay apart to the eye. */
         float half = 0.46f * (elements->edges ? elements->edges[e] : elements->edge);
-        picture_color color = picture_tissue_color(elements->layers ? (int)elements->layers[e] : 5);
+        picture_color color = picture_tissue_color(elements->layers ? (int)elements->layers[e] : PICTURE_SKIN);
 
         /* a box each */
         for (int i = 0; i < 8; i++) {

@@ -267,23 +267,34 @@ static void caption_draw(const picture_job *r, picture_image *page, int source, 
     text_centre(page, text, place[0], place[2], place[1] + place[3] + (float)r->caption * 0.64f, r->text);
 }
 
-/* Names of the tissues that a cut shows, each beside its colour. */
+/* Whether a picture shows a layer of tissue: as elements of a source, or as one of the usual surfaces. */
+static bool tissue_shown(const picture_job *r, int layer)
+{
+    bool usual = layer <= 2 || layer == PICTURE_SKIN;
+    for (int i = 0; i < r->source_count; i++) {
+        const picture_source *source = &r->sources[i];
+        for (int e = 0; source->element_layers && e < source->element_count; e++)
+            if ((int)source->element_layers[e] == layer) return true;
+    }
+    return usual;
+}
+
+/* Names of the tissues that a cut shows, each beside its colour, from the skin inwards. */
 static void swatches_draw(const picture_job *r, picture_image *page)
 {
-    static const char *const names[] = {"skin", "fat", "muscle", "bone"};
-    static const int layers[] = {5, 2, 1, 0};
-    float text = fmaxf(9, r->text), box = text * 1.2f, step = text * 1.8f, width = 0;
+    float text = fmaxf(9, r->text), box = text * 1.2f, step = text * 1.8f, width = -step;
 
     /* width of the whole row */
-    for (int i = 0; i < CLI_COUNT(names); i++)
-        width += picture_text_width(names[i], text) + box * 1.4f + (i > 0 ? step : 0);
+    for (int i = PICTURE_SKIN; i >= 0; i--)
+        if (tissue_shown(r, i)) width += picture_text_width(picture_tissue_names[i], text) + box * 1.4f + step;
 
     /* centred below the panels */
     float x = ((float)r->width - width) / 2, y = (float)(r->height - r->legend) + text * 1.2f;
-    for (int i = 0; i < CLI_COUNT(names); i++) {
-        picture_draw_rectangle(page, x, y, box, box, picture_tissue_color(layers[i]));
-        picture_text_draw(page, x + box * 1.4f, y + box * 0.5f + text * 0.5f, text, INK, names[i]);
-        x += box * 1.4f + picture_text_width(names[i], text) + step;
+    for (int i = PICTURE_SKIN; i >= 0; i--) {
+        if (!tissue_shown(r, i)) continue;
+        picture_draw_rectangle(page, x, y, box, box, picture_tissue_color(i));
+        picture_text_draw(page, x + box * 1.4f, y + box * 0.5f + text * 0.5f, text, INK, picture_tissue_names[i]);
+        x += box * 1.4f + picture_text_width(picture_tissue_names[i], text) + step;
     }
 }
 

@@ -142,7 +142,7 @@ static void panel_add_body(picture_job *r, const picture_source *source, int fra
         memcpy(tissue->inside_color, rgb, sizeof rgb);
 
         /* Between skin and fat there is skin. */
-        color = picture_tissue_color(5);
+        color = picture_tissue_color(PICTURE_SKIN);
         const float outer[3] = {color.r, color.g, color.b};
         memcpy(p->meshes[0].cap_color, outer, sizeof outer);
     }
