@@ -301,7 +301,7 @@ static const cli_option options[] = {
     {.name = "lead-in",
      .kind = CLI_NUMBER,
      .value = "SECONDS",
-     .help = "time from rest to the clip's first pose (default 0.75 to 4 by the damping; 0 for a geometric solver)",
+     .help = "time from rest to the clip's first pose (default 0.75 to 4 by the damping); 0: flesh rests in that pose",
      .min = 0,
      .max = 60},
     {.name = "loop", .kind = CLI_FLAG, .help = "find the periodic motion and write exactly one period of it"},

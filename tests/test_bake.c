@@ -182,6 +182,27 @@ static void a_range_is_led_in(void **state)
     cutis_character_destroy(c);
 }
 
+/* Without a lead-in a clip whose first pose is far from rest starts there, not with a leap from rest. */
+static void no_lead_in_is_no_leap(void **state)
+{
+    (void)state;
+    static const char *const solvers[] = {"layers", "lattice", "springs", "slide"};
+    cutis_character *c = test_zoo("man", 0.3);
+    for (int i = 0; i < (int)(sizeof solvers / sizeof solvers[0]); i++) {
+        cutis_bake_def def = cutis_bake_def_default();
+        def.character = c;
+        def.clip = "walk";
+        def.solver = solvers[i];
+        def.end = 0.1;
+        def.lead_in = 0;
+        def.format = ".npy";
+        cutis_bake_result *result = bake(&def);
+        assert_true(result->has_verdict && result->verdict.level != CUTIS_BAD);
+        cutis_bake_destroy(result);
+    }
+    cutis_character_destroy(c);
+}
+
 static void mistakes_are_told(void **state)
 {
     (void)state;
@@ -259,6 +280,7 @@ int main(void)
         cmocka_unit_test(bytes_to_bytes),
         cmocka_unit_test(interruption_keeps_what_is_asked),
         cmocka_unit_test(a_range_is_led_in),
+        cmocka_unit_test(no_lead_in_is_no_leap),
         cmocka_unit_test(mistakes_are_told),
         cmocka_unit_test(bounds_are_decided),
         cmocka_unit_test(memory_may_fail),

@@ -176,6 +176,8 @@ class Session:
         index = self.done
         if index == 0 and self.lead_in > 0:
             self.run_lead_in()
+        elif index == 0 and self.model.substep > 0:
+            self.state.reset(self.clip.pose(0))
         self.state.run_to(self.lead_in + index / self.motion.fps, self.clip, pool())
         solved = time.perf_counter()
         self.frames[index] = self.motion.to_object(index, self.state.positions)

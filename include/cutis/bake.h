@@ -76,7 +76,7 @@ typedef struct cutis_bake_def {
     cutis_file surface;              /* cache whose frames take the place of the body solver; for surface solvers */
     double fps;                      /* frames per second; 0 = 30 */
     double start, end;               /* seconds of the clip; NAN (default): its first and last key */
-    double lead_in;                  /* seconds; NAN (default): by the damping, 0 for a geometric solver */
+    double lead_in;                  /* seconds; NAN (default): by the damping; 0: flesh rests in the first pose */
     bool loop;                       /* one period of the periodic motion; not together with a range */
     const cutis_prop_request *props; /* (prop_count) beside the character's own */
     int prop_count;

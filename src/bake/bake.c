@@ -496,12 +496,19 @@ static cutis_result advance_loop(bake *b, double time, int frame)
     return advance(b, time, CUTIS_BAKE_FRAMES, frame, b->result->frame_count);
 }
 
-/* From rest to the clip's first pose, and through the run-up. */
+/* From rest to the clip's first pose, and through the run-up. Without a lead-in flesh is at rest in that pose. */
 static cutis_result run_lead_in(bake *b)
 {
     enum { AT_ONCE = 8 }; /* substeps between two updates of the progress */
     cutis_bake_result *r = b->result;
     double start = clock_seconds(), seconds = r->lead_in + b->run_up;
+
+    if (r->substep > 0 && !(r->lead_in > 0) && !b->surface) {
+        float *joints = ARENA_ARRAY(&b->scratch, float, (size_t)b->character->joint_count * 12 + 1);
+        if (!joints) return error_memory(b->error, "a bake");
+        bake_motion_sample(&b->motion, 0, joints);
+        cutis_state_reset(b->model, b->state, joints);
+    }
 
     /* A geometric solver gets there in one step. */
     long total = r->substep > 0 ? (long)floor(seconds / r->substep + 0.5) : seconds > 0;
