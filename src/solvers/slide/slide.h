@@ -100,7 +100,6 @@ enum { SLIDE_BLOCKS = 6, SLIDE_HESSIAN_SIZE = 24, SLIDE_GRADIENT_SIZE = 8 };
 typedef struct slide_scratch {
     double *x;                                  /* (point_count x 3) body, in sizes */
     double *skin;                               /* (point_count x 3) rest position of the skin's place */
-    double *uprights;                           /* (point_count x 3) normal of the rounded surface there */
     double *normals;                            /* (point_count x 3) which side is out there */
     double (*metrics)[3][4];                    /* (triangle_count) gamma^T gamma in the frame of each corner's point */
     double *masses;                             /* (triangle_count) a third of the skin that lies on each */
@@ -193,7 +192,7 @@ void slide_advect(const slide_model *model, slide_scratch *s, const double *way,
 void slide_system_body(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 /* From x: shapes of the body's triangles, which all of the following need. */
 void slide_system_shapes(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
-/* Rest positions of places: spots, then skin, uprights, normals; of one point, whose spot is known; of all likewise. */
+/* Rest positions of places: spots, then skin and normals; of one point, whose spot is known; of all likewise. */
 void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);
 void slide_skin_point(const slide_model *model, slide_scratch *s, int point, const slide_place *place,
                       const slide_spot *spot);

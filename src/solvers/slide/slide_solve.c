@@ -17,12 +17,21 @@ typedef struct pass {
     double *image;
 } pass;
 
-/* Two numbers, each the sum of two in a vector. */
-static inline d4 pair_begin(double x, double y) { return (d4){x, 0, y, 0}; }
-static inline void pair_end(d4 sum, double *x, double *y)
+/* What an equation has of a vector: in registers, for the compiler does not know that vectors are different memory. */
+typedef struct pair {
+    double x, y;
+} pair;
+
+static inline pair pair_at(const double *vector, int a) { return (pair){vector[2 * a], vector[2 * a + 1]}; }
+static inline void pair_put(double *vector, int a, pair p)
 {
-    *x = sum[0] + sum[1];
-    *y = sum[2] + sum[3];
+    vector[2 * a] = p.x;
+    vector[2 * a + 1] = p.y;
+}
+/* A symmetric block xx, xy, yy times a pair. */
+static inline pair block_times(const double b[3], pair p)
+{
+    return (pair){b[0] * p.x + b[1] * p.y, b[1] * p.x + b[2] * p.y};
 }
 
 static void multiply_rows(void *context, int begin, int end)
@@ -31,12 +40,11 @@ static void multiply_rows(void *context, int begin, int end)
     const slide_model *model = p->model;
     for (int a = begin; a < end; a++) {
         int i = model->equations[a];
-        const double *d = p->s->diagonal[a];
-        const double *own = p->vector + 2 * i;
-        d4 sum = pair_begin(d[0] * own[0] + d[1] * own[1], d[1] * own[0] + d[2] * own[1]);
+        pair own = block_times(p->s->diagonal[a], pair_at(p->vector, i));
+        d4 sum = {own.x, 0, own.y, 0};
         for (int n = model->link_first[a]; n < model->link_first[a + 1]; n++)
             sum += d4_load(p->s->rows[n]) * d4_pair(p->vector + 2 * model->equations[model->links[n]]);
-        pair_end(sum, &p->image[2 * i], &p->image[2 * i + 1]);
+        pair_put(p->image, i, (pair){sum[0] + sum[1], sum[2] + sum[3]});
     }
 }
 
@@ -92,32 +100,14 @@ static void precondition_make(const slide_model *model, slide_scratch *s)
 }
 
 /* One row of K x = r or K^T x = r: the entries from begin to end are those of points whose x is known. */
-static inline void substitute(const slide_model *model, const slide_scratch *s, int a, int begin, int end,
-                              const double r[2], double *x)
+static inline pair substitute(const slide_model *model, const slide_scratch *s, int a, int begin, int end, pair r,
+                              const double *x)
 {
-    d4 sum = pair_begin(r[0], r[1]);
-    for (int n = begin; n < end; n++) sum -= d4_load(s->rows[n]) * d4_pair(x + 2 * model->links[n]);
-    double u, v;
-    pair_end(sum, &u, &v);
-    const double *e = s->inverse[a];
-    x[2 * a] = e[0] * u + e[1] * v;
-    x[2 * a + 1] = e[1] * u + e[2] * v;
-}
-
-/* z = E r by blocks; returns r . z, which is the square of the residual in the norm of the preconditioner. */
-static double weigh(const slide_model *model, const slide_scratch *s, const double *r, double *z)
-{
-    double sum[2] = {0, 0};
-    for (int a = 0; a < model->free_count; a++) {
-        const double *e = s->pivots[a];
-        double u = r[2 * a];
-        double v = r[2 * a + 1];
-        z[2 * a] = e[0] * u + e[1] * v;
-        z[2 * a + 1] = e[1] * u + e[2] * v;
-        sum[0] += u * z[2 * a];
-        sum[1] += v * z[2 * a + 1];
-    }
-    return sum[0] + sum[1];
+    const int *links = model->links;
+    const double(*rows)[4] = (const double(*)[4])s->rows;
+    d4 sum = {r.x, 0, r.y, 0};
+    for (int n = begin; n < end; n++) sum -= d4_load(rows[n]) * d4_pair(x + 2 * links[n]);
+    return block_times(s->inverse[a], (pair){sum[0] + sum[1], sum[2] + sum[3]});
 }
 
 /*
@@ -131,41 +121,70 @@ static double search_along(const slide_model *model, slide_scratch *s, double be
 {
     double *p = s->search;
     double *f = s->forward;
-    const double *z = s->smooth;
 
     /* from the last point to the first: the direction, t, and the right side of the way back */
     for (int a = model->free_count - 1; a >= 0; a--) {
-        double *own = p + 2 * a;
-        for (int e = 0; e < 2; e++) own[e] = z[2 * a + e] + beta * own[e];
-        substitute(model, s, a, model->link_upper[a], model->link_first[a + 1], own, t);
+        pair z = pair_at(s->smooth, a);
+        pair last = pair_at(p, a);
+        pair own = {z.x + beta * last.x, z.y + beta * last.y};
+        pair x = substitute(model, s, a, model->link_upper[a], model->link_first[a + 1], own, t);
 
-        const double *d = s->diagonal[a], *e = s->pivots[a];
-        double xx = d[0] - 2 * e[0];
-        double xy = d[1] - 2 * e[1];
-        double yy = d[2] - 2 * e[2];
-        f[2 * a] = own[0] + xx * t[2 * a] + xy * t[2 * a + 1];
-        f[2 * a + 1] = own[1] + xy * t[2 * a] + yy * t[2 * a + 1];
+        /* (D - 2 E) t */
+        pair d = block_times(s->diagonal[a], x);
+        pair e = block_times(s->pivots[a], x);
+        pair_put(p, a, own);
+        pair_put(t, a, x);
+        pair_put(f, a, (pair){own.x + d.x - 2 * e.x, own.y + d.y - 2 * e.y});
     }
 
     /* from the first to the last */
-    double curvature[2] = {0, 0};
+    pair curvature = {0, 0};
     for (int a = 0; a < model->free_count; a++) {
-        const double right[2] = {f[2 * a], f[2 * a + 1]};
-        substitute(model, s, a, model->link_first[a], model->link_upper[a], right, f);
-        for (int e = 0; e < 2; e++) {
-            product[2 * a + e] = f[2 * a + e] + t[2 * a + e];
-            curvature[e] += p[2 * a + e] * product[2 * a + e];
-        }
+        pair x = substitute(model, s, a, model->link_first[a], model->link_upper[a], pair_at(f, a), f);
+        pair_put(f, a, x);
+
+        pair along = pair_at(t, a);
+        pair own = pair_at(p, a);
+        pair image = {x.x + along.x, x.y + along.y};
+        pair_put(product, a, image);
+        curvature.x += own.x * image.x;
+        curvature.y += own.y * image.y;
     }
 
-    return curvature[0] + curvature[1];
+    return curvature.x + curvature.y;
+}
+
+/*
+ * Go by alpha along t: x += alpha t, r -= alpha product, and z = E r by blocks; returns r . z, the square of the
+ * residual in the norm of the preconditioner.
+ */
+static double go_along(const slide_model *model, slide_scratch *s, double alpha)
+{
+    pair sum = {0, 0};
+    for (int a = 0; a < model->free_count; a++) {
+        pair x = pair_at(s->solution, a);
+        pair t = pair_at(s->image, a);
+        pair r = pair_at(s->residual, a);
+        pair image = pair_at(s->product, a);
+        pair left = {r.x - alpha * image.x, r.y - alpha * image.y};
+        pair z = block_times(s->pivots[a], left);
+
+        pair_put(s->solution, a, (pair){x.x + alpha * t.x, x.y + alpha * t.y});
+        pair_put(s->residual, a, left);
+        pair_put(s->smooth, a, z);
+        sum.x += left.x * z.x;
+        sum.y += left.y * z.y;
+    }
+    return sum.x + sum.y;
 }
 
 int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, double *largest, double *residual,
                        const cutis_jobs *jobs)
 {
     int count = 2 * model->free_count;
-    double *r = s->residual, *t = s->image, *x = s->solution;
+    double *r = s->residual;
+    double *t = s->image;
+    double *x = s->solution;
 
     /* what the start leaves */
     slide_system_multiply(model, s, v, s->product, jobs);
@@ -192,12 +211,12 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
 
     /* the residual as the preconditioner sees it */
     precondition_make(model, s);
-    for (int a = 0; a < model->free_count; a++) {
-        const double right[2] = {r[2 * a], r[2 * a + 1]};
-        substitute(model, s, a, model->link_first[a], model->link_upper[a], right, r);
-    }
+    for (int a = 0; a < model->free_count; a++)
+        pair_put(r, a, substitute(model, s, a, model->link_first[a], model->link_upper[a], pair_at(r, a), r));
+    memset(t, 0, (size_t)count * sizeof *t);
+    memset(s->product, 0, (size_t)count * sizeof *s->product);
 
-    double rz = weigh(model, s, r, s->smooth);
+    double rz = go_along(model, s, 0);
     double first = rz;
     double enough = first * (goal / size) * (goal / size);
     memset(s->search, 0, (size_t)count * sizeof *s->search);
@@ -209,14 +228,8 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
         double curvature = search_along(model, s, beta, t, s->product);
         if (!(curvature > 0)) break;
 
-        double alpha = rz / curvature;
         double last = rz;
-        for (int i = 0; i < count; i++) {
-            x[i] += alpha * t[i];
-            r[i] -= alpha * s->product[i];
-        }
-
-        rz = weigh(model, s, r, s->smooth);
+        rz = go_along(model, s, rz / curvature);
         beta = rz / last;
         iterations++;
     }

@@ -49,7 +49,6 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     /* body, skin and their derivatives */
     s->x = kit_carve(&block, 3 * points, sizeof *s->x);
     s->skin = kit_carve(&block, 3 * points, sizeof *s->skin);
-    s->uprights = kit_carve(&block, 3 * points, sizeof *s->uprights);
     s->normals = kit_carve(&block, 3 * points, sizeof *s->normals);
     s->metrics = kit_carve(&block, triangles, sizeof *s->metrics);
     s->masses = kit_carve(&block, triangles, sizeof *s->masses);

@@ -40,7 +40,6 @@ void slide_skin_point(const slide_model *model, slide_scratch *s, int point, con
                       const slide_spot *spot)
 {
     memcpy(s->skin + 3 * point, spot->position, sizeof spot->position);
-    slide_spot_normal(spot, s->uprights + 3 * point);
     slide_place_normal(&model->atlas, place, s->normals + 3 * point);
 }
 
@@ -108,7 +107,8 @@ static void point_jacobian(void *context, int begin, int end)
 
         /* without the part along the normal, in the directions that may move */
         const double *q = model->allowed[i];
-        const double *n = s->uprights + 3 * i;
+        double n[3];
+        slide_spot_normal(&s->spots[i], n);
         double n0 = n[0] * mean[0] + n[1] * mean[2] + n[2] * mean[4];
         double n1 = n[0] * mean[1] + n[1] * mean[3] + n[2] * mean[5];
         for (int e = 0; e < 3; e++) {
