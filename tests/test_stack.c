@@ -85,7 +85,7 @@ static void the_substep_asked_for_is_the_bodys(void **unused)
         const char *stack;
         double asked;
         int taken; /* in 20 ms */
-    } cases[] = {{"layers+slide", 0, 8},       {"layers+slide", 0.01, 6}, {"layers+slide", 0.0025, 8},
+    } cases[] = {{"layers+slide", 0, 4},       {"layers+slide", 0.01, 6}, {"layers+slide", 0.0025, 8},
                  {"layers+slide", 0.0005, 40}, {"lbs+slide", 0.002, 10},  {"slide", 0, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cutis_model *model =

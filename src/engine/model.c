@@ -99,7 +99,7 @@ static cutis_result parse_stack(cutis_model *m, const char *text, cutis_error *e
 
 /*
  * Every stage runs at its own substep: the first dynamic one at the one asked for, or its own, so that it moves as it
- * does alone; those that follow at the largest whole part of the substep before that is not longer than their own. A
+ * does alone; those that follow at the substep before, divided by the whole number that comes nearest to their own. A
  * geometric stage is evaluated whenever the last one runs.
  */
 static void divide_time(cutis_model *m, double asked)
@@ -111,7 +111,7 @@ static void divide_time(cutis_model *m, double asked)
         double own = m->stages[i].solver->info.substep;
         if (!(own > 0)) continue;
         if (m->substep > 0) {
-            m->parts *= MAX((int)ceil(m->substep / m->parts / own - 1e-6), 1);
+            m->parts *= MAX((int)floor(m->substep / m->parts / own + 0.5 + 1e-6), 1);
         } else {
             m->substep = asked > 0 ? asked : own;
         }
