@@ -179,8 +179,8 @@ static void coat_and_cube_go_with_the_flesh(void **unused)
     for (int i = 0; i < 2; i++) {
         stage s = stage_make(solvers[i]);
         cutis_model_info info = cutis_model_get_info(s.model);
-        assert_string_equal(info.warnings[0], "2 rigid pieces follow skinning exactly");
-        assert_string_equal(info.warnings[1],
+        assert_string_equal(info.notes[0], "2 rigid pieces follow skinning exactly");
+        assert_string_equal(info.notes[1],
                             "1 thin, small or outer piece (coat) follows the flesh and is not simulated");
 
         run(s.model, s.state, s.dressed, 20, 1.0 / 30, NULL);

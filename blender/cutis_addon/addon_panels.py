@@ -67,7 +67,7 @@ class CUTIS_PT_main(Sidebar, bpy.types.Panel):
             row = layout.row()
             row.label(text="%d of %d frames simulated" % (session.done, session.motion.count))
             row.operator("cutis.refresh", text="", icon="FILE_REFRESH")
-            for text in session.reading.warnings + session.model.warnings:
+            for text in session.reading.warnings + session.model.warnings + session.model.notes:
                 wrap(layout, text, "INFO")
         if thing.name in addon_live.errors:
             wrap(layout.box(), addon_live.errors[thing.name], "ERROR")

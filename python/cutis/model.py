@@ -83,6 +83,7 @@ class Model:
         self.state_bytes = info.state_bytes
         self.model_bytes = info.model_bytes
         self.warnings: List[str] = [decode(info.warnings[i]) for i in range(info.warning_count)]
+        self.notes: List[str] = [decode(info.notes[i]) for i in range(info.note_count)]
 
     def __del__(self):
         if getattr(self, "_handle", None):

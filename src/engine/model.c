@@ -222,15 +222,15 @@ static cutis_result build_values(cutis_model *m, const cutis_model_def *def, cut
 
 /* ---- the simulation body ---- */
 
-static void warn_format(cutis_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void warn_format(cutis_model *m, const char *format, ...)
+static void note_format(cutis_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note_format(cutis_model *m, const char *format, ...)
 {
     char sentence[400];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    model_warn(m, sentence);
+    model_note(m, sentence);
 }
 
 static const char *piece_name(const cutis_character *c, int vertex)
@@ -277,10 +277,10 @@ static cutis_result build_body(cutis_model *m, const cutis_model_def *def, cutis
 
     /* what is not simulated */
     if (m->body.rigid_count > 0)
-        warn_format(m, "%d rigid piece%s skinning exactly", m->body.rigid_count,
+        note_format(m, "%d rigid piece%s skinning exactly", m->body.rigid_count,
                     m->body.rigid_count > 1 ? "s follow" : " follows");
     if (m->body.carried_count > 0)
-        warn_format(m, "%d thin, small or outer piece%s (%s%s) follow%s the flesh and %s not simulated",
+        note_format(m, "%d thin, small or outer piece%s (%s%s) follow%s the flesh and %s not simulated",
                     m->body.carried_count, m->body.carried_count > 1 ? "s" : "", piece_name(c, m->body.example_carried),
                     m->body.carried_count > 1 ? ", ..." : "", m->body.carried_count > 1 ? "" : "s",
                     m->body.carried_count > 1 ? "are" : "is");

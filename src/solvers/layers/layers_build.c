@@ -574,7 +574,7 @@ static cutis_result surface_untangle(builder *b, mesh *own, float *positions, ar
 
     /* tell it */
     if (stats.moved > 0)
-        kit_warn(b->build,
+        kit_note(b->build,
                  "layers: the rest shape crosses or touches itself; %d points were moved by up to %.2g %% of the size "
                  "to part it",
                  stats.moved, 100 * (double)stats.distance);

@@ -203,10 +203,12 @@ export class Model extends Owned {
   readonly info: {
     solver: string; substep: number; elementCount: number; bodyPoints: number; bodyIsDrawn: boolean; fleshPieces: number;
     rigidPieces: number; carriedPieces: number; modelBytes: number; stateBytes: number; warnings: string[];
+    notes: string[];
   };
   readonly solver: string;
   readonly substep: number;
   readonly warnings: string[];
+  readonly notes: string[];
   readonly leadIn: number;
   parameter(name: string): number;
 }

@@ -24,12 +24,13 @@ export class Model extends Owned {
       return { solver: info.solver, substep: info.substep, elementCount: info.element_count, bodyPoints: info.body_points,
         bodyIsDrawn: info.body_is_drawn, fleshPieces: info.flesh_pieces, rigidPieces: info.rigid_pieces,
         carriedPieces: info.carried_pieces, modelBytes: info.model_bytes, stateBytes: info.state_bytes,
-        warnings: memory.texts(info.warnings, info.warning_count) };
+        warnings: memory.texts(info.warnings, info.warning_count), notes: memory.texts(info.notes, info.note_count) };
     });
   }
   get solver() { return this.info.solver; }
   get substep() { return this.info.substep; }
   get warnings() { return this.info.warnings; }
+  get notes() { return this.info.notes; }
   /** The value in force of a parameter; NaN if there is none of that name. */
   parameter(name) {
     return this.cutis.memory.scoped((scope) => this.cutis.memory.run("cutis_model_parameter", this.pointer, scope.text(name)));

@@ -261,7 +261,8 @@ export class App {
     const solver = this.tables.solvers.find((one) => one.name === this.project.solver);
     this.infoLine.replaceChildren(
       `${info.elementCount.toLocaleString("en")} ${solver.element}${info.bodyPoints ? `, ${info.bodyPoints.toLocaleString("en")} points of flesh` : ""}; built in ${seconds(made.seconds)}`);
-    this.warningBox.replaceChildren(...info.warnings.map((text) => element("div.note.warning", {}, text)));
+    this.warningBox.replaceChildren(...info.warnings.map((text) => element("div.note.warning", {}, text)),
+      ...info.notes.map((text) => element("div.note", {}, text)));
     this.engine.ask("view", { ghost: this.view.mode !== "one", color: this.view.coloring });
   }
   /** What the library says of the clip's first undisturbed round; null: not known yet. */
