@@ -17,6 +17,7 @@ cmake -S tree -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEA
 list() {
     cat <<'END'
 layers-divergence | src/solvers/layers/layers_volume.c | /^void layers_volume_velocity/,/^}/s/parallel_for(jobs, point_count.*// | test_layers_physics
+layers-apart | src/solvers/layers/layers_limits.h | s/APART_SWEEPS, 24/APART_SWEEPS, 0/ | test_layers_physics
 layers-balloon | src/solvers/layers/layers_volume.c | s/task->values\[v->point_volumes\[s\]\]/task->values[0]/ | test_layers_physics
 layers-fans | src/solvers/layers/layers_pieces.c | s/m->point_count + centre_of(&c, from)/m->point_count/ | test_layers_physics
 layers-late-contact | src/solvers/layers/layers.c | s/if (run->active_count > 0) layers_contacts_project(run);// | test_layers_physics

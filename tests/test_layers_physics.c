@@ -253,6 +253,65 @@ static void orientations_level_out_on_a_line(void **unused)
     bench_free(&b);
 }
 
+/* ---- inner layers ---- */
+
+/* Share of the triangles whose flesh, from one shown layer (vertex_count x 3) to the next, is turned over. */
+static double turned_share(const cutis_character *c, const float *upper, const float *lower)
+{
+    int turned = 0;
+    for (int t = 0; t < c->triangle_count; t++) {
+        const int *corners = c->triangles + 3 * t;
+        vec3 middle[3], column = {0, 0, 0};
+        for (int k = 0; k < 3; k++) {
+            vec3 a = vec3_load(upper + 3 * corners[k]), b = vec3_load(lower + 3 * corners[k]);
+            middle[k] = vec3_add(a, b);
+            column = vec3_add(column, vec3_sub(a, b));
+        }
+        vec3 normal = vec3_cross(vec3_sub(middle[1], middle[0]), vec3_sub(middle[2], middle[0]));
+        turned += vec3_dot(normal, column) <= 0;
+    }
+    return (double)turned / c->triangle_count;
+}
+
+/* Contact presses skin below its fat, and layers of two bones overlap: as shown they do not. */
+static void inner_layers_do_not_turn_over(void **unused)
+{
+    (void)unused;
+    test_is_heavy();
+    const struct {
+        const char *name, *clip;
+        double resolution;
+    } cases[] = {{"arm", "flex", 0.3}, {"hand", "fist", 0.2}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cutis_character *c = test_zoo(cases[i].name, cases[i].resolution);
+        cutis_model *model = test_build(c, "layers", NULL);
+        cutis_state *state = test_state(model, NULL);
+        cutis_clip_motion motion = {c, cutis_character_find_clip(c, cases[i].clip), 0.25};
+        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+        double worst[3] = {0, 0, 0};
+        for (int f = 0; f < 36; f++) {
+            cutis_state_step(model, state, &input, 1 / 24.0);
+            if (f < 6) continue; /* from the pose of rest into the clip at once */
+
+            /* the layers from the outside in */
+            const float *layers[LAYERS] = {cutis_state_positions(model, state)};
+            const char *const names[LAYERS] = {NULL, "fat", "muscle", "bone"};
+            for (int l = 1; l < LAYERS; l++) {
+                cutis_output output;
+                assert_true(cutis_state_output(model, state, names[l], &output));
+                layers[l] = output.values;
+            }
+            for (int l = 0; l < 3; l++) worst[l] = fmax(worst[l], turned_share(c, layers[l], layers[l + 1]));
+        }
+        print_message("%s %s: %.2f, %.2f, %.2f %% of the flesh below skin, fat, muscle is turned over\n", cases[i].name,
+                      cases[i].clip, 100 * worst[0], 100 * worst[1], 100 * worst[2]);
+        for (int l = 0; l < 3; l++) assert_true(worst[l] < 0.004);
+        cutis_state_destroy(state);
+        cutis_model_destroy(model);
+        cutis_character_destroy(c);
+    }
+}
+
 /* ---- friction and restitution ---- */
 
 /* Coulomb's law on a slope: a pair pressed by N holds a slip of friction x N and lets a larger one go by as much. */
@@ -356,6 +415,7 @@ int main(void)
         cmocka_unit_test(sub_volumes_tile_the_body),
         cmocka_unit_test(velocities_keep_the_volumes),
         cmocka_unit_test(orientations_level_out_on_a_line),
+        cmocka_unit_test(inner_layers_do_not_turn_over),
         cmocka_unit_test(pairs_slip_by_coulombs_law),
         cmocka_unit_test(pairs_bounce_by_their_restitution),
         cmocka_unit_test(props_drag_skin_by_friction),

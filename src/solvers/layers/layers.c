@@ -5,7 +5,8 @@
  * the step (their algorithm 1). layers_build.c makes the layers, layers_paths.c the paths, layers_pieces.c the
  * sub-volumes, layers_fibres.c muscles that bulge; layers_match.c is the elasticity, layers_drive.c what the skeleton
  * asks for, layers_contact.c, layers_recovery.c, layers_volume.c, layers_pressure.c and layers_velocity.c the steps of
- * their names; layers_limits.h holds the constants. Their heads name the departures; that of the step itself:
+ * their names, layers_apart.c the inner layers as they are shown; layers_limits.h holds the constants. Their heads name
+ * the departures; that of the step itself:
  * - Iterations are accelerated by Chebyshev's semi-iterative method (Wang 2015 for projective dynamics).
  */
 #include <string.h>

@@ -185,6 +185,7 @@ typedef struct layers_model {
     float size, centre[3];
     layers_paths paths;
     layers_regions regions;
+    float *least;       /* (triangle_count x 3) heights that the flesh below each layer keeps as it is shown, sizes */
     float *depths;      /* (point_count x LAYERS) depth of the particle over that of the bone layer, 0..1 */
     float *frequencies; /* (point_count) squares of those of the columns of flesh, 1/s^2 */
     float *flesh;       /* (point_count) depth of the bone layer under the skin, sizes */
@@ -216,6 +217,8 @@ typedef struct layers_model {
 } layers_model;
 
 cutis_result layers_model_build(const solver_build *build, layers_model *model, cutis_error *error);
+/* Least heights of the flesh between the layers, from the rest positions. */
+void layers_apart_build(layers_model *model);
 cutis_result layers_fibres_build(const solver_build *build, layers_model *model, cutis_error *error);
 cutis_result layers_volumes_build(const solver_build *build, layers_model *model, cutis_error *error);
 

@@ -627,6 +627,7 @@ static bool arrays_push(layers_model *model, arena *memory)
     model->frequencies = ARENA_ARRAY(memory, float, n);
     model->bounds = ARENA_ARRAY(memory, float, n);
     model->flesh = ARENA_ARRAY(memory, float, n);
+    model->least = ARENA_ARRAY(memory, float, LAYER_BONE * (size_t)model->mesh->triangle_count);
     return !memory->failed;
 }
 
@@ -692,6 +693,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
 
     /* layers, masses and stiffness */
     layers_place(b, ways, depths);
+    layers_apart_build(model);
     masses_find(b);
     stiffness_find(b, depths, map, fat, moduli);
     layers_columns_build(n, moduli, &model->regions, model->frequencies);

@@ -69,6 +69,19 @@
           "creases of elbows and fists are below", "every_sub_volume_is_kept")                                         \
     LIMIT(double, CHANGE_MOST, 0.6, "flesh", "and from which on it does not",                                           \
           "a limb of half its volume is seen to be thin", "flesh_answers_for_no_more_than_itself")                               \
+    /* ---- inner layers ---- */                                                                                       \
+    LIMIT(float, APART_SHARE, 0.1f, "", "least height of the flesh between two layers as shown, over that at rest",      \
+          "clear of 0, little enough for any crease", "inner_layers_do_not_turn_over")                                   \
+    LIMIT(float, APART_STEP, 1.3f, "", "over-relaxation of its projections",                                              \
+          "between 1 and 2", "inner_layers_do_not_turn_over")                                                          \
+    LIMIT(int, APART_SWEEPS, 24, "sweeps", "over those prisms in a substep at most",                                    \
+          "what is left is done in the next substeps", "inner_layers_do_not_turn_over")                                \
+    LIMIT(int, APART_RINGS, 2, "rings", "around prisms that are too low, which their projections may lower",            \
+          "wider than the layers are deep on coarse meshes", "inner_layers_do_not_turn_over")                           \
+    LIMIT(float, APART_MOST, 1.5f, "depth", "how far a shown layer is from the simulated one at most",                   \
+          "to the other side of its flesh; bounds prisms that no place suits", "inner_layers_do_not_turn_over")            \
+    LIMIT(double, APART_TIME, 0.1, "s", "in which shown layers come back to the simulated ones",                        \
+          "one swing of flesh", "inner_layers_do_not_turn_over")                                                        \
     /* ---- reset ---- */                                                                                              \
     LIMIT(int, RESET_SUBSTEPS, 40, "substeps", "length of the walk from the rest pose",                                \
           "a joint turns by 5 degrees in each at most", "reset_into_a_pose_is_clean")                                  \

@@ -30,6 +30,7 @@ static layers_state state_view(const layers_model *m, void *memory, size_t *size
     s.drive = KIT_CARVE(&block, float, m->drive.count * 3);
 
     /* results */
+    for (int c = 0; c < 3; c++) s.apart[c] = KIT_CARVE(&block, float, particles);
     s.volume_errors = KIT_CARVE(&block, float, m->volumes.count);
     s.outputs = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 12);
 
@@ -105,6 +106,11 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     s.nodes = KIT_CARVE(&block, bvh_node, m->tree.node_count);
     volume_view(m, &block, &s.volume);
 
+    /* layers as they are shown */
+    for (int c = 0; c < 3; c++) s.shown[c] = s.iterate.last[c];
+    s.prisms = KIT_CARVE(&block, int, m->mesh->triangle_count);
+    s.prism_marks = KIT_CARVE(&block, uint8_t, m->mesh->triangle_count);
+
     /* contact */
     s.active = KIT_CARVE(&block, int, n);
     s.marks = KIT_CARVE(&block, uint8_t, n);
@@ -163,6 +169,7 @@ void layers_state_rest(layers_run *run)
     for (int i = 0; i < LAYERS * m->point_count; i++) {
         for (int c = 0; c < 3; c++) run->s.x[c][i] = m->regions.rest[c][i];
         for (int c = 0; c < 3; c++) run->s.v[c][i] = 0;
+        for (int c = 0; c < 3; c++) run->s.apart[c][i] = 0;
         for (int c = 0; c < 4; c++) run->s.q[c][i] = c == 3;
     }
 }
@@ -185,12 +192,14 @@ void layers_teleport(const void *data, void *state, const float transform[12])
     for (int i = 0; i < LAYERS * m->point_count; i++) {
         vec3 x = kit_transform(transform, centre, m->size, vec3_make(s.x[0][i], s.x[1][i], s.x[2][i]));
         vec3 v = mat3_vector(turn, vec3_make(s.v[0][i], s.v[1][i], s.v[2][i]));
+        vec3 apart = mat3_vector(turn, vec3_make(s.apart[0][i], s.apart[1][i], s.apart[2][i]));
         quat q = quat_multiply(rotation, (quat){s.q[0][i], s.q[1][i], s.q[2][i], s.q[3][i]});
 
         q = quat_multiply(q, quat_conjugate(rotation));
 
         for (int c = 0; c < 3; c++) s.x[c][i] = (&x.x)[c];
         for (int c = 0; c < 3; c++) s.v[c][i] = (&v.x)[c];
+        for (int c = 0; c < 3; c++) s.apart[c][i] = (&apart.x)[c];
         for (int c = 0; c < 4; c++) s.q[c][i] = (&q.x)[c];
     }
 
@@ -248,7 +257,7 @@ static void vertices_write(void *context, int begin, int end)
         for (int l = LAYER_FAT; l < LAYERS; l++)
             for (int c = 0; c < 3; c++)
                 run->s.outputs[(size_t)(l - 1) * vertices * 3 + 3 * (size_t)v + (size_t)c] =
-                    run->s.x[c][4 * k + l] * m->size + m->centre[c];
+                    run->w.shown[c][4 * k + l] * m->size + m->centre[c];
 
         /* figures of the contact and of the volumes */
         run->s.outputs[vertices * 9 + (size_t)v] = run->w.pressure[k];
@@ -263,6 +272,7 @@ void layers_results_write(layers_run *run, float *points)
     const layers_model *m = run->m;
     for (int k = 0; k < m->point_count; k++)
         for (int c = 0; c < 3; c++) points[3 * m->paths.points[k] + c] = run->s.x[c][4 * k] * m->size + m->centre[c];
+    layers_apart(run);
     parallel_for(run->input->jobs, m->character->vertex_count, VERTEX_GRAIN, vertices_write, run);
 }
 

@@ -21,6 +21,7 @@ typedef struct layers_state {
     float *released;           /* (point_count) above 0: contact rests there, see layers_yield.c */
     float *turns;              /* (joint_count x 4) of joints against their parents, see skinning_dual_on */
     float *drive;              /* (drive.count x 3) skeleton's positions at the last substep, sizes */
+    float *apart[3];           /* (point_count x LAYERS) from the simulated layers to those shown, layers_apart.c */
     float *volume_errors;      /* (volumes.count) change of each sub-volume over its rest value */
     float *outputs; /* (vertex_count x 3) of three layers, then (vertex_count) of contact, releases, volume errors */
 } layers_state;
@@ -40,10 +41,13 @@ typedef struct layers_scratch {
     float *inverses;   /* (point_count) inverse mass of the skin in its column: how far an impulse moves it */
     float *free;       /* (point_count) 0: held by a contact */
     float *free_next;
-    float *pressure; /* (point_count) */
-    float *walk;     /* poses of a reset */
-    int *active;     /* (point_count) points in pairs or planes */
-    uint8_t *marks;  /* (point_count) */
+    float *pressure;      /* (point_count) */
+    float *shown[3];      /* (point_count x LAYERS) layers as they are shown: the arrays of the last iterate but one */
+    int *prisms;          /* (triangle_count) triangles whose flesh may be turned over */
+    uint8_t *prism_marks; /* (triangle_count) */
+    float *walk;          /* poses of a reset */
+    int *active;          /* (point_count) points in pairs or planes */
+    uint8_t *marks;       /* (point_count) */
     contact_plane *planes;
     contact_pair *touches; /* pairs that press */
     int plane_capacity, touch_capacity;
@@ -116,6 +120,11 @@ void layers_skin_gather(const layers_run *run, float *positions);
 void layers_home_slow(layers_run *run);
 /* Let contact go where it pushed too far, and take hold again where it can. */
 void layers_yield_update(layers_run *run);
+
+/* ---- inner layers as they are shown (layers_apart.c) ---- */
+
+/* Find w.shown from s.x: no prism between two layers is turned over. */
+void layers_apart(layers_run *run);
 
 /* ---- recovery (layers_recovery.c) ---- */
 
