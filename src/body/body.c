@@ -127,8 +127,11 @@ static cutis_result remesh_flesh(work *w, float *const *thickness, int budget, c
     if (!sampled) return error_memory(error, "a simulation body");
     for (int i = 0; i < w->flesh_count; i++) sampled[i] = w->flesh[i].sampled;
 
-    /* wanted lengths of edges, which spend the budget over all pieces */
-    cutis_result result = surface_sizes(sampled, thickness, w->flesh_count, budget, LATTICE, w->scratch, error);
+    /* wanted lengths of edges, shorter in creases, which spend the budget over all pieces */
+    cutis_result result = CUTIS_OK;
+    for (int i = 0; !result && i < w->flesh_count; i++)
+        result = surface_creases(&sampled[i], LATTICE, w->def->jobs, w->scratch, thickness[i], error);
+    if (!result) result = surface_sizes(sampled, thickness, w->flesh_count, budget, LATTICE, w->scratch, error);
 
     /* an even surface of each */
     for (int i = 0; !result && i < w->flesh_count; i++) {

@@ -21,6 +21,11 @@ static const float COARSEST = 0.314f;
 static const float LONGEST = 0.04f;
 /* Growth of the wanted length per unit of way along the surface: neighbours differ by a third at most. */
 static const float GRADING = 0.3f;
+/* Thickness in a crease, over its radius: with edges of an eighth of the thickness four or five go around a fold. */
+static const float CREASE_RADII = 1.5f;
+/* Shortest way over which a crease is looked at, over the size: ten cells of the lattice (body.c), whose rounding is
+ * noise. */
+static const float CREASE_WAY = 10.0f / 4096;
 
 /* ---- thickness ---- */
 
@@ -122,6 +127,37 @@ cutis_result surface_thickness(const surface *s, const cutis_jobs *jobs, arena *
             for (int p = 0; p < s->point_count; p++) thickness[p] = smooth[p];
         }
     }
+
+    arena_destroy(&scratch);
+    return result;
+}
+
+cutis_result surface_creases(const surface *s, float size, const cutis_jobs *jobs, arena *memory, float *thickness,
+                             cutis_error *error)
+{
+    arena scratch = arena_create(&memory->allocator);
+
+    mesh topology;
+    cutis_result result =
+        mesh_build(&topology, s->point_count, s->positions, s->triangle_count, s->triangles, &scratch, error);
+    float *normals = ARENA_ARRAY(&scratch, float, 3 * (size_t)s->point_count);
+    float *bends = ARENA_ARRAY(&scratch, float, s->point_count);
+    if (!result && scratch.failed) result = error_memory(error, "a simulation body");
+
+    /* the strongest bend at each point: how fast normals turn towards each other along an edge */
+    if (!result) mesh_normals(&topology, s->positions, normals, jobs);
+    float shortest = CREASE_WAY * size;
+    for (int e = 0; !result && e < topology.edge_count; e++) {
+        size_t a = (size_t)topology.edges[2 * e], b = (size_t)topology.edges[2 * e + 1];
+        vec3 way = vec3_sub(vec3_load(s->positions + 3 * b), vec3_load(s->positions + 3 * a));
+        vec3 turn = vec3_sub(vec3_load(normals + 3 * a), vec3_load(normals + 3 * b));
+        float bend = vec3_dot(turn, way) / MAX(vec3_length2(way), shortest * shortest);
+        bends[a] = MAX(bends[a], bend);
+        bends[b] = MAX(bends[b], bend);
+    }
+
+    for (int p = 0; !result && p < s->point_count; p++)
+        if (bends[p] * thickness[p] > CREASE_RADII) thickness[p] = CREASE_RADII / bends[p];
 
     arena_destroy(&scratch);
     return result;

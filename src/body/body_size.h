@@ -13,6 +13,12 @@
 cutis_result surface_thickness(const surface *s, const cutis_jobs *jobs, arena *memory, float *thickness,
                                cutis_error *error);
 /*
+ * Lower the thickness to about the radius of the surface where it is hollow, so that edges do not bridge a crease: a
+ * body without the fold between thigh and belly cannot keep them apart. `size` is the character's.
+ */
+cutis_result surface_creases(const surface *s, float size, const cutis_jobs *jobs, arena *memory, float *thickness,
+                             cutis_error *error);
+/*
  * Wanted lengths (surface.lengths) of several surfaces so that all together get about `budget` points. `size` is the
  * character's. thickness: one array a surface.
  */
