@@ -169,7 +169,8 @@ void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
            r->frame_count, r->fps, cli_format_count(r->vertex_count, count));
 
     /* what it took */
-    printf("  %-10s %.3g ms a frame (median; slowest %.3g), ", "time", r->step_median * 1e3, r->step_max * 1e3);
+    printf("  %-10s %s a frame ", "time", cli_format_seconds(r->step_median, seconds));
+    printf("(median; slowest %s), ", cli_format_seconds(r->step_max, seconds));
     printf("build %s, ", cli_format_seconds(r->build_seconds, seconds));
     printf("all %s, %d thread%s\n", cli_format_seconds(r->total_seconds, seconds), r->threads,
            r->threads == 1 ? "" : "s");

@@ -233,7 +233,7 @@ def cells(row):
                                        100 * r["torn"]) if r else "-"
     return [row["character"], row["clip"], row["solver"], "%.1f" % (100 * f["displacement_p99"]),
             "%.1f" % (100 * f["displacement_max"]), "%.0f" % f["patch_angle_p95"], "%.2f" % (100 * f["torn"]),
-            "%.1f" % (100 * f["bone_outside"]), "%d (%d)" % tuple(row["intersections"]), volume, "%.3g" % row["ms"],
+            "%.1f" % (100 * f["bone_outside"]), "%d (%d)" % tuple(row["intersections"]), volume, "%.0f" % row["ms"],
             referee, row["verdict"]]
 
 
