@@ -234,7 +234,7 @@ CUTIS_API void cutis_prop_surface(const cutis_prop *prop, float plane, int *vert
 typedef struct cutis_topology {
     int point_count, triangle_count, edge_count;
     int component_count;
-    int closed_component_count;    /* without boundary */
+    int closed_component_count;    /* every edge has two triangles that face the same way */
     int boundary_edge_count;       /* edges of one triangle */
     int boundary_loop_count;       /* holes */
     int nonmanifold_edge_count;    /* edges of three or more triangles */

@@ -27,14 +27,6 @@ typedef struct cutting {
 
 /* ---- orientation ---- */
 
-/* Whether triangle t runs from a to b as stored in the file. */
-static bool runs(const mesh *m, int t, int a, int b)
-{
-    for (int k = 0; k < 3; k++)
-        if (m->triangles[3 * t + k] == a && m->triangles[3 * t + (k + 1) % 3] == b) return true;
-    return false;
-}
-
 /* Turn triangles so that neighbours over edges of two triangles agree, as far as that is possible. */
 static bool orient(cutting *c, arena *scratch)
 {
@@ -60,10 +52,8 @@ static bool orient(cutting *c, arena *scratch)
                 int other = m->edge_triangles[2 * e] == t ? m->edge_triangles[2 * e + 1] : m->edge_triangles[2 * e];
                 if (reached[other]) continue;
 
-                /* neighbours run along their edge in opposite ways, or one is turned */
-                bool same = runs(m, t, m->edges[2 * e], m->edges[2 * e + 1]) ==
-                            runs(m, other, m->edges[2 * e], m->edges[2 * e + 1]);
-                c->turned[other] = c->turned[t] != same;
+                /* neighbours face the same way, or one is turned */
+                c->turned[other] = c->turned[t] == mesh_edge_agrees(m, e);
                 reached[other] = true;
                 queue[count++] = other;
             }

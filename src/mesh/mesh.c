@@ -159,6 +159,21 @@ static bool fans_build(mesh *m, arena *memory)
     return ok;
 }
 
+/* Whether triangle t runs along edge e from its lower to its higher point. */
+static bool triangle_runs_up(const mesh *m, int t, int e)
+{
+    const int *corner = m->triangles + 3 * (size_t)t;
+    for (int k = 0; k < 3; k++)
+        if (m->triangle_edges[3 * (size_t)t + k] == e) return corner[k] < corner[(k + 1) % 3];
+    return false;
+}
+
+bool mesh_edge_agrees(const mesh *m, int edge)
+{
+    const int *of = m->edge_triangles + 2 * (size_t)edge;
+    return triangle_runs_up(m, of[0], edge) != triangle_runs_up(m, of[1], edge);
+}
+
 /* Components in the order of their lowest points, by flooding along edges. */
 static bool components_build(mesh *m, arena *memory)
 {
@@ -197,7 +212,7 @@ static bool components_build(mesh *m, arena *memory)
     /* A component with triangles is closed until one of its edges says otherwise. */
     for (int t = 0; t < m->triangle_count; t++) closed[component[m->triangles[3 * (size_t)t]]] = 1;
     for (int e = 0; e < m->edge_count; e++)
-        if (m->edge_triangle_counts[e] != 2) closed[component[m->edges[2 * e]]] = 0;
+        if (m->edge_triangle_counts[e] != 2 || !mesh_edge_agrees(m, e)) closed[component[m->edges[2 * e]]] = 0;
 
     /* hand over */
     m->component_count = count;

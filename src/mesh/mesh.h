@@ -23,9 +23,8 @@ typedef struct mesh {
     const int *point_neighbours;      /* points joined to each point by an edge, ascending */
     const int *point_edges;           /* same shape as point_neighbours: the edge of each */
     int component_count;
-    const int *point_component; /* (point_count); isolated points are components of their own */
-    const int
-        *component_closed; /* (component_count) 1 when it has triangles and no boundary edge and no non-manifold edge */
+    const int *point_component;  /* (point_count); isolated points are components of their own */
+    const int *component_closed; /* (component_count) 1 when every edge has two triangles that face the same way */
 } mesh;
 
 /*
@@ -36,6 +35,9 @@ cutis_result mesh_build(mesh *m, int point_count, const float *positions, int tr
                         arena *memory, cutis_error *error);
 /* The same for a character's points. */
 cutis_result mesh_build_character(mesh *m, const cutis_character *character, arena *memory, cutis_error *error);
+
+/* Whether the two triangles of an edge face the same way: they run along it in opposite directions. */
+bool mesh_edge_agrees(const mesh *m, int edge);
 
 /* ---- walks over triangles by barycentric weights ---- */
 
@@ -76,7 +78,8 @@ enum { MESH_NEAR = 4 };
 void cells_sort(int count, const float *positions, const float *origin, double cell, int64_t (*cells)[2]);
 /*
  * The nearest points of each at rest (point_count x MESH_NEAR), nearest first, -1 where there is none near; over all
- * components. origin: lowest corner of the bounds, size: their diagonal, cells: (point_count) scratch.
+ * components, without points of no triangle. origin: lowest corner of the bounds, size: their diagonal, cells:
+ * (point_count) scratch.
  */
 void mesh_near(const mesh *m, const float *origin, double size, int64_t (*cells)[2], int *near);
 

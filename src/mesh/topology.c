@@ -7,23 +7,13 @@
 #include "cutis/character.h"
 #include "mesh/mesh.h"
 
-/* Whether triangle t runs along edge e from its lower to its higher point. */
-static bool triangle_runs_up(const mesh *m, int t, int e)
-{
-    const int *corner = m->triangles + 3 * (size_t)t;
-    for (int k = 0; k < 3; k++)
-        if (m->triangle_edges[3 * (size_t)t + k] == e) return corner[k] < corner[(k + 1) % 3];
-    return false;
-}
-
 static void count_edges(const mesh *m, cutis_topology *topology)
 {
     for (int e = 0; e < m->edge_count; e++) {
         int count = m->edge_triangle_counts[e];
         topology->boundary_edge_count += count == 1;
         topology->nonmanifold_edge_count += count > 2;
-        topology->inconsistent_edge_count += count == 2 && triangle_runs_up(m, m->edge_triangles[2 * e], e) ==
-                                                               triangle_runs_up(m, m->edge_triangles[2 * e + 1], e);
+        topology->inconsistent_edge_count += count == 2 && !mesh_edge_agrees(m, e);
     }
 }
 
