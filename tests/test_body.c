@@ -547,6 +547,119 @@ static void bodies_are_closed_at_every_resolution(void **unused)
     }
 }
 
+/*
+ * Another character of the same vertices: as many as there are corners, every face for itself and each vertex moved by
+ * at most `crack` sizes, or, without cracks, all of them twice, the second time without faces.
+ */
+static cutis_character *split_make(const cutis_character *c, float crack)
+{
+    int corner_count = c->face_first[c->face_count];
+    int count = crack > 0 ? corner_count : 2 * c->vertex_count;
+    float *positions = malloc(3 * (size_t)count * sizeof(float));
+    int *corners = malloc((size_t)corner_count * sizeof(int));
+    int *first = malloc(((size_t)count + 1) * sizeof(int));
+    int *joints = malloc((size_t)count * 8 * sizeof(int));
+    float *weights = malloc((size_t)count * 8 * sizeof(float));
+
+    /* each vertex from its own, with its influences */
+    uint32_t seed = 1;
+    first[0] = 0;
+    for (int v = 0; v < count; v++) {
+        int from = crack > 0 ? c->corners[v] : v % c->vertex_count;
+        float noise = crack > 0 ? crack : v < c->vertex_count ? 0 : 1e-4f;
+        for (int k = 0; k < 3; k++) {
+            seed = seed * 1664525u + 1013904223u;
+            positions[3 * v + k] = c->positions[3 * from + k] + noise * c->size * ((float)(seed >> 8) / 8388608.0f - 1);
+        }
+        int influences = c->influence_first[from + 1] - c->influence_first[from];
+        assert_true(influences <= 8);
+        memcpy(joints + first[v], c->influence_joints + c->influence_first[from], (size_t)influences * sizeof(int));
+        memcpy(weights + first[v], c->influence_weights + c->influence_first[from], (size_t)influences * sizeof(float));
+        first[v + 1] = first[v] + influences;
+    }
+    for (int i = 0; i < corner_count; i++) corners[i] = crack > 0 ? i : c->corners[i];
+
+    cutis_character given = *c, *made;
+    given.vertex_count = count;
+    given.positions = positions;
+    given.texcoords = NULL;
+    given.corners = corners;
+    given.influence_first = first;
+    given.influence_joints = joints;
+    given.influence_weights = weights;
+    given.part_count = 0;
+    given.map_count = 0;
+    assert_int_equal(cutis_character_create(&given, NULL, &made, NULL), CUTIS_OK);
+    free(positions);
+    free(corners);
+    free(first);
+    free(joints);
+    free(weights);
+    return made;
+}
+
+/* Faces that were written one by one, with rounding of their own: one closed body, as of the whole surface. */
+static void a_cracked_surface_is_one_piece(void **unused)
+{
+    (void)unused;
+    const char *names[] = {"man", "hand", "cat"};
+    const float cracks[] = {3e-6f, 3e-5f, 1e-4f};
+    for (int i = 0; i < COUNT_OF(names); i++) {
+        cutis_character *whole = test_zoo(names[i], 0.2), *cracked = split_make(whole, cracks[i]);
+        arena memory = arena_create(NULL);
+        mesh m;
+        sim_body body = {0};
+        assert_int_equal(mesh_build_character(&m, cracked, &memory, NULL), CUTIS_OK);
+        body_def def = {.character = cracked, .mesh = &m, .point_budget = 1500};
+        assert_int_equal(body_build(&def, &memory, &body, NULL), CUTIS_OK);
+        assert_non_null(body.character);
+        assert_int_equal(body.flesh_count, 1);
+        cutis_topology t, expected;
+        assert_int_equal(cutis_character_topology(body.character, NULL, &t, NULL), CUTIS_OK);
+        assert_int_equal(cutis_character_topology(whole, NULL, &expected, NULL), CUTIS_OK);
+        print_message("%s: %d points for %d, body %d, volume %.4f of the whole\n", names[i], cracked->point_count,
+                      whole->point_count, body.character->point_count, t.volume / expected.volume);
+        assert_int_equal(t.closed_component_count, 1);
+        assert_true(fabs(t.volume / expected.volume - 1) < 0.08); /* a body is grown around the drawn points */
+        body_release(&body);
+        arena_destroy(&memory);
+        cutis_character_destroy(cracked);
+        cutis_character_destroy(whole);
+    }
+}
+
+/* Vertices that no face uses are not skin: flesh does not hold on to them. */
+static void unused_vertices_hold_no_flesh(void **unused)
+{
+    (void)unused;
+    cutis_character *plain = test_zoo("arm", 0.2), *doubled = split_make(plain, 0);
+    const cutis_character *c[2] = {plain, doubled};
+    float moved[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        cutis_model *model = test_build_def((cutis_model_def){.character = c[i], .solver = "layers", .detail = 2000}),
+                    *skinned = test_build_def((cutis_model_def){.character = c[i], .solver = "lbs"});
+        cutis_state *a = test_state(model, NULL), *b = test_state(skinned, NULL);
+        cutis_clip_motion flex = {.character = c[i], .clip = cutis_character_find_clip(c[i], "flex")};
+        cutis_step_input input = {.motion = {&flex, cutis_clip_motion_sample}};
+        for (int frame = 0; frame < 30; frame++) {
+            cutis_state_step(model, a, &input, 1.0 / 30);
+            cutis_state_step(skinned, b, &input, 1.0 / 30);
+        }
+        for (int v = 0; v < plain->vertex_count; v++)
+            moved[i] = fmaxf(
+                moved[i], distance(cutis_state_positions(model, a) + 3 * v, cutis_state_positions(skinned, b) + 3 * v));
+        assert_int_equal(cutis_state_stats(model, a)->limited, 0);
+        cutis_state_destroy(a);
+        cutis_state_destroy(b);
+        cutis_model_destroy(model);
+        cutis_model_destroy(skinned);
+    }
+    print_message("largest deviation %.4f, with unused vertices %.4f\n", (double)moved[0], (double)moved[1]);
+    assert_true(moved[1] > 0.8f * moved[0]);
+    cutis_character_destroy(doubled);
+    cutis_character_destroy(plain);
+}
+
 /* The floor below which no result may fall: points at their linear skinning show linear skinning, in any pose. */
 static void without_deviation_the_files_skinning_is_shown(void **unused)
 {
@@ -829,6 +942,8 @@ int main(void)
         cmocka_unit_test(damaged_meshes_become_closed_pieces),
         cmocka_unit_test(crossing_pieces_are_united),
         cmocka_unit_test(bodies_are_closed_at_every_resolution),
+        cmocka_unit_test(a_cracked_surface_is_one_piece),
+        cmocka_unit_test(unused_vertices_hold_no_flesh),
         cmocka_unit_test(without_deviation_the_files_skinning_is_shown),
         cmocka_unit_test(noise_in_the_file_makes_no_difference),
         cmocka_unit_test(half_detail_gives_the_same_shape),

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "body/body_cracks.h"
 #include "body/body_parts.h"
 #include "body/body_size.h"
 #include "body/body_union.h"
@@ -38,6 +39,8 @@ static const double UNION_CELLS = 4e6;
  * of files and programs, which else would decide where a symmetric mesh ties.
  */
 static const float LATTICE = 4096;
+/* Widest crack that is closed, of the size: 2 mm on a person. Seams of mirrored halves are narrower. */
+static const float CRACK_WIDTH = 1e-3f;
 /* Steps of the size that the lattice is made for, from one power of two to the next. */
 static const float SIZE_STEPS = 2048;
 /* Influences below this are dropped from a body's point. */
@@ -57,8 +60,9 @@ typedef struct flesh {
 /* Lengths are in cells of the lattice, so that rounding of the file makes no difference. */
 typedef struct work {
     const body_def *def;
-    float cell; /* edge of a cell, scene units */
-    mesh mesh;  /* the drawn one, on the lattice */
+    float cell;  /* edge of a cell, scene units */
+    mesh mesh;   /* the drawn one, on the lattice */
+    int *joined; /* (points) the point that stands for both sides of a crack, or the point itself; NULL: no cracks */
     base base;
     part_role *roles;
     int flesh_count;
@@ -568,6 +572,10 @@ static float *drawn_normals(const work *w)
         }
     }
 
+    /* both sides of a crack have one normal */
+    for (int p = 0; w->joined && p < count; p++)
+        memcpy(normals + 3 * (size_t)p, normals + 3 * (size_t)w->joined[p], 3 * sizeof(float));
+
     return normals;
 }
 
@@ -792,13 +800,13 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
     b->example_carried = -1;
     for (int p = 0; p < m->point_count; p++) {
         int piece = w->base.point_pieces[p];
-        part_role role = piece >= 0 ? w->roles[piece] : PART_RIGID;
+        part_role role = piece >= 0 ? w->roles[piece] : PART_CARRIED; /* vertices of no face follow the flesh */
         vec3 x = vec3_load(m->positions + 3 * (size_t)p);
         if (role == PART_FLESH) {
             anchor_flesh(w, w->piece_flesh[piece], x, vec3_normalize(vec3_load(normals + 3 * (size_t)p)), &lists[p]);
         } else if (role == PART_CARRIED) {
             anchor_carried(w, x, &lists[p]);
-            if (b->example_carried < 0) b->example_carried = w->def->character->point_vertices[p];
+            if (b->example_carried < 0 && piece >= 0) b->example_carried = w->def->character->point_vertices[p];
         }
 
         first[p + 1] = first[p] + lists[p].count;
@@ -895,9 +903,18 @@ static cutis_result to_lattice(work *w, cutis_error *error)
 
 static cutis_result find_flesh(work *w, sim_body *b, cutis_error *error)
 {
-    cutis_result result = to_lattice(w, error);
-    if (!result) result = base_build(&w->mesh, w->scratch, &w->base, error);
+    const cutis_character *c = w->def->character;
+    mesh closed;
+    cutis_result result = cracks_close(c, w->def->mesh, CRACK_WIDTH * c->size, w->scratch, &closed, &w->joined, error);
+    if (!result) result = to_lattice(w, error);
     if (result) return result;
+
+    /* pieces of the mesh without its cracks, on the lattice; both sides of one belong to the same piece */
+    closed.positions = w->mesh.positions;
+    result = base_build(&closed, w->scratch, &w->base, error);
+    if (result) return result;
+    for (int p = 0; w->joined && p < closed.point_count; p++)
+        w->base.point_pieces[p] = w->base.point_pieces[w->joined[p]];
 
     /* room for one entry a piece */
     w->roles = ARENA_ARRAY(w->scratch, part_role, w->base.piece_count);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/core.h"
+#include "character/skinning.h"
 #include "cutis/character.h"
 #include "math/math3.h"
 #include "mesh/mesh.h"
@@ -553,25 +554,8 @@ static cutis_result copy_extras(character_build *b)
     return memory->failed ? error_memory(b->error, "the character") : CUTIS_OK;
 }
 
-/* Whether two vertices at one place move alike: then they are one point, else two surfaces that touch. */
-static bool same_influences(void *context, int a, int b)
-{
-    const cutis_character *c = context;
-    if (!c->influence_first) return true;
-    float difference = 0;
-    for (int i = c->influence_first[a]; i < c->influence_first[a + 1]; i++) {
-        float other = 0;
-        for (int k = c->influence_first[b]; k < c->influence_first[b + 1]; k++) {
-            if (c->influence_joints[k] == c->influence_joints[i]) other = c->influence_weights[k];
-        }
-        difference += MAX(c->influence_weights[i] - other, 0);
-    }
-
-    /* Exporters quantise weights to bytes: a few steps of 1/255 are noise. */
-    bool both =
-        (c->influence_first[a + 1] > c->influence_first[a]) == (c->influence_first[b + 1] > c->influence_first[b]);
-    return both && difference <= 0.02f;
-}
+/* Two vertices at one place that move alike are one point, else they belong to two surfaces that touch. */
+static bool same_influences(void *context, int a, int b) { return vertices_move_alike(context, a, b); }
 
 static cutis_result weld(character_build *b)
 {

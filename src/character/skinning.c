@@ -85,6 +85,26 @@ cutis_result skinning_build_points(skinning *s, const cutis_character *c, arena 
     return skinning_build(s, c->point_count, rest, first, joints, weights, c->joint_count, memory, error);
 }
 
+bool vertices_move_alike(const cutis_character *c, int a, int b)
+{
+    if (!c->influence_first) return true;
+
+    /* the share of a's weights that b does not have */
+    float difference = 0;
+    for (int i = c->influence_first[a]; i < c->influence_first[a + 1]; i++) {
+        float other = 0;
+        for (int k = c->influence_first[b]; k < c->influence_first[b + 1]; k++) {
+            if (c->influence_joints[k] == c->influence_joints[i]) other = c->influence_weights[k];
+        }
+        difference += MAX(c->influence_weights[i] - other, 0);
+    }
+
+    /* Exporters quantise weights to bytes: a few steps of 1/255 are noise. */
+    bool both =
+        (c->influence_first[a + 1] > c->influence_first[a]) == (c->influence_first[b + 1] > c->influence_first[b]);
+    return both && difference <= 0.02f;
+}
+
 void skin_matrices(const cutis_character *character, const float *joints, float *skin)
 {
     for (int j = 0; j < character->joint_count; j++) {

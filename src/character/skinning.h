@@ -28,6 +28,9 @@ cutis_result skinning_build(skinning *s, int count, const float *rest, const int
 cutis_result skinning_build_points(skinning *s, const cutis_character *character, arena *scratch, arena *memory,
                                    cutis_error *error);
 
+/* Whether two vertices have the same influences, up to a few of the 255 steps to which exporters round weights. */
+bool vertices_move_alike(const cutis_character *character, int a, int b);
+
 /* joints x inverse bind for every joint: rest scene space -> posed scene space. skin: (joint_count x 12). */
 void skin_matrices(const cutis_character *character, const float *joints, float *skin);
 

@@ -60,6 +60,12 @@ static int cell_find(int64_t (*cells)[2], int count, int64_t key)
     return low < count && cells[low][0] == key ? low : -1;
 }
 
+/* Files keep vertices that no face uses. */
+static bool point_is_drawn(const mesh *m, int point)
+{
+    return m->point_triangle_first[point + 1] > m->point_triangle_first[point];
+}
+
 /* The nearest of one point, within its own cell and those around it. */
 static void point_near(const mesh *m, int point, const float *origin, double cell, int64_t (*cells)[2], int *near)
 {
@@ -71,6 +77,7 @@ static void point_near(const mesh *m, int point, const float *origin, double cel
         near[i] = -1;
         distances[i] = HUGE_VAL;
     }
+    if (!point_is_drawn(m, point)) return;
     for (int k = 0; k < 3; k++) at[k] = cell_along(a[k], origin[k], cell);
 
     /* all in 27 cells */
@@ -82,7 +89,7 @@ static void point_near(const mesh *m, int point, const float *origin, double cel
         for (int i = first; i >= 0 && i < m->point_count && cells[i][0] == key && i < first + CELL_LIMIT; i++) {
             int q = (int)cells[i][1];
 
-            if (q == point) continue;
+            if (q == point || !point_is_drawn(m, q)) continue;
             const float *b = m->positions + 3 * (size_t)q;
             double dx = (double)a[0] - (double)b[0], dy = (double)a[1] - (double)b[1], dz = (double)a[2] - (double)b[2];
             near_offer(near, distances, q, dx * dx + dy * dy + dz * dz);
