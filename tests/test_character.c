@@ -64,6 +64,39 @@ static void weights_are_normalised_with_a_warning(void **unused)
     bar_free(&t);
 }
 
+/* A vertex that was forgotten when weights were painted; fingertips on a joint of their own are none. */
+static void a_vertex_on_a_far_joint_is_told(void **unused)
+{
+    (void)unused;
+    cutis_character *man = test_zoo("man", 0.2), *made;
+    assert_int_equal(man->warning_count, 0);
+    int *joints = malloc((size_t)man->influence_first[man->vertex_count] * sizeof(int));
+    for (int i = 0; i < man->influence_first[man->vertex_count]; i++) joints[i] = man->influence_joints[i];
+
+    /* the highest vertex, on a foot */
+    int top = 0;
+    for (int v = 0; v < man->vertex_count; v++)
+        if (man->positions[3 * v + 1] > man->positions[3 * top + 1]) top = v;
+    int low = 0;
+    for (int v = 0; v < man->vertex_count; v++)
+        if (man->positions[3 * v + 1] < man->positions[3 * low + 1]) low = v;
+    int foot = man->influence_joints[man->influence_first[low]];
+    for (int v = 0; v < man->vertex_count; v++) {
+        if (man->vertex_points[v] != man->vertex_points[top]) continue;
+        for (int i = man->influence_first[v]; i < man->influence_first[v + 1]; i++) joints[i] = foot;
+    }
+
+    cutis_character given = *man;
+    given.influence_joints = joints;
+    assert_int_equal(cutis_character_create(&given, NULL, &made, NULL), CUTIS_OK);
+    assert_int_equal(made->warning_count, 1);
+    assert_non_null(strstr(made->warnings[0], man->joints[foot].name));
+    assert_non_null(strstr(made->warnings[0], "1 point hangs"));
+    cutis_character_destroy(made);
+    cutis_character_destroy(man);
+    free(joints);
+}
+
 static void seams_are_welded_and_polygons_cut(void **unused)
 {
     (void)unused;
@@ -274,6 +307,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(create_accepts_what_it_should_and_names_what_it_refuses),
         cmocka_unit_test(weights_are_normalised_with_a_warning),
+        cmocka_unit_test(a_vertex_on_a_far_joint_is_told),
         cmocka_unit_test(seams_are_welded_and_polygons_cut),
         cmocka_unit_test(coincident_vertices_that_move_apart_stay_apart),
         cmocka_unit_test(clips_interpolate_as_gltf_says),

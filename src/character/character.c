@@ -590,6 +590,63 @@ static cutis_result weld(character_build *b)
     return CUTIS_OK;
 }
 
+/* ---- strays ---- */
+
+/* Whether two vertices share a joint, or have joints that follow each other in the skeleton. */
+static bool are_kin(const cutis_character *c, int a, int b)
+{
+    for (int i = c->influence_first[a]; i < c->influence_first[a + 1]; i++) {
+        for (int k = c->influence_first[b]; k < c->influence_first[b + 1]; k++) {
+            int one = c->influence_joints[i], other = c->influence_joints[k];
+            if (one == other || c->joints[one].parent == other || c->joints[other].parent == one) return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Warn of points whose joints are far from those of all their neighbours: forgotten when weights were painted, or given
+ * to a bone of their own by an exporter. Any motion pulls them out of the surface, under every solver.
+ */
+static cutis_result find_strays(character_build *b)
+{
+    const cutis_character *c = b->c;
+    if (!c->influence_first) return CUTIS_OK;
+    bool *kin = memory_allocate(&b->memory->allocator, (size_t)c->point_count, sizeof *kin);
+    if (!kin) return error_memory(b->error, "points");
+
+    /* over the edges of all triangles; points of no weight have a warning of their own */
+    memset(kin, 1, (size_t)c->point_count * sizeof *kin);
+    for (int i = 0; i < 3 * c->point_triangle_count; i++) {
+        int v = c->point_vertices[c->point_triangles[i]];
+        kin[c->point_triangles[i]] = c->influence_first[v + 1] == c->influence_first[v];
+    }
+    for (int i = 0; i < 3 * c->point_triangle_count; i++) {
+        int p = c->point_triangles[i], q = c->point_triangles[i % 3 == 2 ? i - 2 : i + 1];
+        if (kin[p] && kin[q]) continue;
+        if (!are_kin(c, c->point_vertices[p], c->point_vertices[q])) continue;
+        kin[p] = true;
+        kin[q] = true;
+    }
+
+    /* how many there are, and one of them */
+    int count = 0, example = 0;
+    for (int p = c->point_count - 1; p >= 0; p--) {
+        if (kin[p]) continue;
+        count++;
+        example = c->point_vertices[p];
+    }
+    memory_release(&b->memory->allocator, kin, (size_t)c->point_count, sizeof *kin);
+    if (count)
+        add_warning(b, arena_format(b->memory,
+                                    "%d point%s on joints far from those of all neighbours, such as vertex %d on '%s'; "
+                                    "motion pulls %s out of the surface: correct the weights",
+                                    count, count == 1 ? " hangs" : "s hang", example,
+                                    c->joints[c->influence_joints[c->influence_first[example]]].name,
+                                    count == 1 ? "it" : "them"));
+    return CUTIS_OK;
+}
+
 cutis_result cutis_character_create(const cutis_character *given, const cutis_allocator *allocator,
                                     cutis_character **character, cutis_error *error)
 {
@@ -610,7 +667,7 @@ cutis_result cutis_character_create(const cutis_character *given, const cutis_al
 
     /* every part in turn */
     cutis_result (*const steps[])(character_build *) = {copy_surface, triangulate, copy_joints, copy_weights,
-                                                        copy_clips,   copy_extras, weld};
+                                                        copy_clips,   copy_extras, weld,        find_strays};
     for (int i = 0; !result && i < COUNT_OF(steps); i++) result = steps[i](&b);
     if (!result && b.memory->failed) result = error_memory(error, "a character");
 
