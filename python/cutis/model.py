@@ -297,7 +297,8 @@ def _sampler(kind: Any, function: Any, check: Callable[[Any], np.ndarray], count
 
     def sample(_context, time, out):
         try:
-            ctypes.memmove(out, check(function(time)).ctypes.data, 4 * count)
+            made = check(function(time))  # named: a temporary array would be freed before its numbers are copied
+            ctypes.memmove(out, made.ctypes.data, 4 * count)
         except BaseException as failure:  # never through C
             failures.append(failure)
             ctypes.memset(out, 0, 4 * count)
