@@ -7,27 +7,28 @@ import bpy
 import numpy as np
 
 from . import addon_compat, addon_live, cutis
-from .addon_read import KEYS, MODIFIER, Motion, Problem, Reading, armature_of, check_usable
+from .addon_read import (KEYS, MODIFIER, Motion, Problem, Reading, armature_of, character_of, check_usable, mates_of, mesh_of,
+                         parts_of)
 
 BAKED = "cutis bake"  # the modifier, and the action
 
 
 class Bake:
-    """One bake of one object: prepare and finish on Blender's thread, run on any."""
+    """One bake of one character: prepare and finish on Blender's thread, run on any."""
 
     def __init__(self, scene, thing):
-        own = thing.cutis
         check_usable(thing)
+        own = thing.cutis
         if armature_of(thing) is None:
             raise Problem("%s has no armature; choose one, or use Rig to make one" % thing.name)
-        self.scene_name, self.thing_name = scene.name, thing.name
+        self.thing_name = thing.name
         self.target, self.loop = own.target, own.loop
         self.tolerance, self.targets = own.tolerance / 100, own.targets
         self.lead_in = None if own.lead_in < 0 else own.lead_in
         self.fraction, self.stage, self.stopped = 0.0, "", False
         self.result = self.failure = None
-        if self.target == "keys":
-            self._check_keys(thing)
+        for part in parts_of(scene, thing) if self.target == "keys" else ():
+            self._check_keys(part)
         self.path = self._path(own.path, thing)
 
         # what goes in, as live mode reads it
@@ -101,11 +102,15 @@ class Bake:
         thing = bpy.data.objects[self.thing_name]
         result = self.result
         text = "%d frames" % result.frame_count
+        parts = [bpy.data.objects[part.name] for part in self.reading.parts]
+        if len(parts) > 1:
+            text += " of %d meshes" % len(parts)
         if self.target == "cache":
-            self._finish_cache(thing)
+            for i, part in enumerate(parts):
+                self._finish_cache(i, part)
         elif self.target == "keys":
             text += ", %d shape keys, off by at most %.3g %% of the size" % (
-                self._finish_keys(thing), 100 * result.morphs["max_error"])
+                self._finish_keys(parts), 100 * result.morphs["max_error"])
         else:
             text += " in %s" % os.path.basename(self.path)
         if result.loop:
@@ -123,42 +128,58 @@ class Bake:
             thing.cutis.live = False  # the bake takes its place
         return text
 
-    def _finish_cache(self, thing):
+    def part_path(self, index):
+        """The file of a mesh: that of the bake, with the mesh's name when there are several."""
+        if len(self.reading.parts) == 1:
+            return self.path
+        return "%s_%s.pc2" % (self.path[:-4], bpy.path.clean_name(self.reading.parts[index].name))
+
+    def _finish_cache(self, index, thing):
         """Write beside the target and rename, so that a failure leaves the old file."""
-        frames = self.result.positions
-        temporary = self.path + ".tmp"
+        part = self.reading.parts[index]
+        frames = self.result.positions[:, part.first:part.end]
+        target = self.part_path(index)
+        temporary = target + ".tmp"
         addon_live.write_header(temporary, frames.shape[1], self.motion.start, len(frames))
         memory = np.memmap(temporary, "<f4", "r+", addon_live.HEADER, frames.shape)
         for i, frame in enumerate(frames):
-            memory[i] = self.motion.to_object(min(i, self.motion.count - 1), frame)
+            memory[i] = self.motion.to_object(min(i, self.motion.count - 1), index, frame)
         memory.flush()
         del memory
-        os.replace(temporary, self.path)
+        os.replace(temporary, target)
         remove_keys(thing)
-        path = bpy.path.relpath(self.path) if bpy.data.filepath else self.path
+        path = bpy.path.relpath(target) if bpy.data.filepath else target
         addon_live.attach(thing, path, self.motion.start, BAKED)
 
-    def _finish_keys(self, thing):
-        """Shape keys and an action of their own, from the morph targets that the library fitted."""
+    def _finish_keys(self, things):
+        """Shape keys and actions of their own, from the morph targets that the library fitted; returns how many targets."""
         made = cutis.Character.load("bake.glb", next(iter(self.result.files.values())))
         names = [name for name in made.morphs if name not in self.reading.morphs]
         order = list(made.morphs)
         weights = np.stack([made.morph_weights("timeline", i / self.result.fps) for i in range(self.result.frame_count)])
+        columns = {name: weights[:, order.index(name)] for name in names}
+        for thing, part in zip(things, self.reading.parts):
+            # a mesh gets the targets that move it
+            deltas = {name: made.morphs[name][part.first:part.end] for name in names}
+            self._finish_keys_of(thing, part, {name: delta for name, delta in deltas.items() if delta.any()}, columns)
+        return len(names)
+
+    def _finish_keys_of(self, thing, part, deltas, columns):
         remove_bake(thing)
+        if not deltas:
+            return
 
         # the keys
-        count = len(thing.data.vertices)
         if thing.data.shape_keys is None:
             thing.shape_key_add(name="Basis", from_mix=False)
             thing.data["cutis_basis"] = True  # to be taken away again with the others
-        base = np.empty(3 * count, np.float32)
+        base = np.empty(3 * len(thing.data.vertices), np.float32)
         thing.data.shape_keys.reference_key.data.foreach_get("co", base)
-        into = np.linalg.inv(self.reading.place[:3, :3])
+        into = np.linalg.inv(part.place[:3, :3])
         blocks = []
-        for i, name in enumerate(names):
+        for i, delta in enumerate(deltas.values()):
             block = thing.shape_key_add(name="%s%02d" % (KEYS, i), from_mix=False)
-            delta = made.morphs[name][:count] @ into.T
-            block.data.foreach_set("co", (base.reshape(-1, 3) + delta).astype(np.float32).reshape(-1))
+            block.data.foreach_set("co", (base.reshape(-1, 3) + delta @ into.T).astype(np.float32).reshape(-1))
             block.slider_min, block.slider_max = -10, 10
             blocks.append(block)
 
@@ -173,11 +194,11 @@ class Bake:
             track.name = BAKED
             strip = track.strips.new(BAKED, self.motion.start, action)
         curves = addon_compat.action_curves(action, keys)
-        frames = np.arange(len(weights)) + float(self.motion.start)
-        for block, name in zip(blocks, names):
+        frames = np.arange(self.result.frame_count) + float(self.motion.start)
+        for block, name in zip(blocks, deltas):
             curve = curves.new('key_blocks["%s"].value' % block.name)
             curve.keyframe_points.add(len(frames))
-            flat = np.stack([frames, weights[:, order.index(name)]], 1).reshape(-1)
+            flat = np.stack([frames, columns[name]], 1).reshape(-1)
             curve.keyframe_points.foreach_set("co", flat)
             for point in curve.keyframe_points:
                 point.interpolation = "LINEAR"
@@ -185,7 +206,6 @@ class Bake:
         if data.action is not action:
             strip.action_frame_start, strip.action_frame_end = frames[0], max(frames[-1], frames[0] + 1)
             strip.frame_start, strip.frame_end = frames[0], max(frames[-1], frames[0] + 1)
-        return len(names)
 
 
 def remove_keys(thing):
@@ -222,7 +242,7 @@ class CUTIS_OT_bake(bpy.types.Operator):
 
     def prepare(self, context):
         try:
-            self.bake = Bake(context.scene, context.object)
+            self.bake = Bake(context.scene, character_of(context))
             return True
         except (Problem, cutis.Error) as failure:
             self.report({"ERROR"}, str(failure))
@@ -277,21 +297,22 @@ class CUTIS_OT_bake(bpy.types.Operator):
 class CUTIS_OT_remove(bpy.types.Operator):
     bl_idname = "cutis.remove"
     bl_label = "Remove"
-    bl_description = "Remove the bake and live mode from this object; nothing else is touched"
+    bl_description = "Remove the bake and live mode from this character; nothing else is touched"
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context):
-        thing = context.object
-        if thing is None or thing.type != "MESH":
+        lead = character_of(context)
+        if lead is None:
             self.report({"ERROR"}, "select a mesh object")
             return {"CANCELLED"}
-        thing.cutis.live = False
-        remove_bake(thing)
-        addon_live.detach(thing, MODIFIER)
-        thing.cutis.report = ""
-        found = thing.data.color_attributes.get("cutis")
-        if found:
-            thing.data.color_attributes.remove(found)
+        lead.cutis.live = False
+        for thing in mates_of(context.scene, lead):
+            remove_bake(thing)
+            addon_live.detach(thing, MODIFIER)
+            thing.cutis.report = ""
+            found = thing.data.color_attributes.get("cutis")
+            if found:
+                thing.data.color_attributes.remove(found)
         return {"FINISHED"}
 
 
@@ -301,7 +322,8 @@ class CUTIS_OT_worst(bpy.types.Operator):
     bl_description = "Jump to the frame where the result is worst"
 
     def execute(self, context):
-        report = json.loads(context.object.cutis.report or "{}")
+        lead = character_of(context)
+        report = json.loads((lead.cutis.report if lead else "") or "{}")
         if report.get("worst", -1) < 0:
             self.report({"INFO"}, "No frame stands out")
             return {"CANCELLED"}
@@ -315,14 +337,14 @@ class CUTIS_OT_refresh(bpy.types.Operator):
     bl_description = "Read mesh, animation and props again"
 
     def execute(self, context):
-        session = addon_live.sessions.get(context.object.name)
+        session = addon_live.session_of(context.object)
         if session is None:
             self.report({"ERROR"}, "switch Live on first")
             return {"CANCELLED"}
         try:
             session.refresh(context.scene)
             session.show(context.scene.frame_current)
-            addon_live.update_view(context.object)
+            addon_live.update_view(session.thing)
         except (Problem, cutis.Error) as failure:
             self.report({"ERROR"}, str(failure))
             return {"CANCELLED"}
@@ -338,7 +360,10 @@ class CUTIS_OT_add_map(bpy.types.Operator):
 
     def execute(self, context):
         from .addon_properties import MAPS
-        thing = context.object
+        thing = mesh_of(context)
+        if thing is None:
+            self.report({"ERROR"}, "select a mesh object")
+            return {"CANCELLED"}
         group = thing.vertex_groups.get("cutis_" + self.name)
         if group is None:
             group = thing.vertex_groups.new(name="cutis_" + self.name)

@@ -1,7 +1,8 @@
 """Live sessions: the flesh follows the timeline.
 
-A session samples the poses of all frames once, simulates frames in order when they are first asked for, and writes each
-into a .pc2 file that a Mesh Cache modifier behind the armature shows. The mesh itself is never touched. What was
+A session is of one character: all meshes of an armature that are simulated together. It samples the poses of all frames once,
+simulates frames in order when they are first asked for, and writes each into .pc2 files, one a mesh, that Mesh Cache
+modifiers behind the armature's show. The meshes themselves are never touched. What was
 computed stays, so that scrubbing shows what a straight run shows; when the animation changes at some frame, the
 simulation goes on from the last snapshot before it. Frames that are not there yet show linear skinning.
 """
@@ -15,13 +16,15 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from . import addon_compat, cutis
-from .addon_read import BACK, MODIFIER, Motion, Problem, Reading, armature_index, armature_of, check_usable
+from .addon_read import (BACK, MODIFIER, Motion, Problem, Reading, armature_index, armature_of, check_usable,
+                         mates_of, rigid_pieces)
 
 SNAPSHOT_BYTES = 256e6  # of all snapshots of a session
 HANDLER_SECONDS = 0.5  # that a frame change may take in the window before the rest is left to a timer
+EDITING = ("EDIT", "WEIGHT_PAINT")  # modes in which a mesh is left alone until its user is done
 HEADER = 32  # bytes of a .pc2 file before its positions
 
-sessions = {}  # by the name of the object
+sessions = {}  # by the name of the object that keeps the character's settings
 _busy = 0
 _pool = None
 _drawing = None
@@ -48,7 +51,9 @@ def attach(thing, path, start, name=MODIFIER):
     if modifier is None:
         modifier = thing.modifiers.new(name, "MESH_CACHE")
         index, found = armature_index(thing)
-        addon_compat.move_modifier(thing, modifier.name, index + 1 if found else 0)
+        behind = [index + 1 if found else 0] + [i + 1 for i, m in enumerate(thing.modifiers)
+                                                if m.type == "MESH_CACHE" and m.name.startswith(MODIFIER) and m != modifier]
+        addon_compat.move_modifier(thing, modifier.name, max(behind))  # live over a bake
     modifier.cache_format = "PC2"
     modifier.filepath = path
     modifier.frame_start = start
@@ -63,14 +68,28 @@ def detach(thing, name=MODIFIER):
         thing.modifiers.remove(modifier)
 
 
+def temporary_file():
+    handle, path = tempfile.mkstemp(".pc2", "cutis_")
+    os.close(handle)
+    return path
+
+
+def session_of(thing):
+    """The session that an object belongs to: as its mesh or as its armature."""
+    if thing is None:
+        return None
+    return sessions.get(thing.name) or next((s for s in sessions.values() if s.has(thing)), None)
+
+
 class Session:
+    """A character that follows the timeline."""
+
     def __init__(self, name):
         self.name = name
         self.reading = self.motion = self.model = None
         self.stale = True
-        handle, self.path = tempfile.mkstemp(".pc2", "cutis_")
-        os.close(handle)
-        self.frames = None  # memory of the file: (frames x vertices x 3)
+        self.paths = {}  # of the .pc2 files, by the name of the mesh object
+        self.frames = None  # memory of the files: (frames x vertices x 3) for each part
         self.done = 0  # frames that are simulated
         self.preview = set()  # that show linear skinning meanwhile
         self.seconds = []  # of each frame
@@ -82,8 +101,18 @@ class Session:
 
     def close(self):
         self.frames = None
-        if os.path.exists(self.path):
-            os.remove(self.path)
+        for path in self.paths.values():
+            if os.path.exists(path):
+                os.remove(path)
+        self.paths = {}
+
+    def objects(self):
+        """The mesh objects that are there."""
+        return [bpy.data.objects[name] for name in self.paths if name in bpy.data.objects]
+
+    def has(self, thing):
+        """Whether an object is a mesh or the armature of this character."""
+        return thing.name == self.name or thing.name in self.paths or (self.thing is not None and armature_of(self.thing) == thing)
 
     # ---- building ----
 
@@ -104,10 +133,13 @@ class Session:
             scene.frame_set(now, subframe=part)
             _busy -= 1
 
-        # the model, when the mesh or a setting is another
-        if self.reading is None or reading.digest != self.reading.digest or self.model is None:
+        # the model, when a mesh or a setting is another, or other pieces move as one; with the clip, as a bake makes it
+        dancer = reading.dancer(motion.clip("timeline"))
+        same_mesh = self.reading is not None and reading.digest == self.reading.digest and self.model is not None
+        if not same_mesh or rigid_pieces(reading, dancer, self.character.triangles) != self.rigid:
             self.model = None
-            self.character = reading.character()
+            self.character = reading.character(motion.clip("timeline"))
+            self.rigid = rigid_pieces(reading, dancer, self.character.triangles)
             self.model = cutis.Model(self.character, reading.stack, reading.settings, detail=reading.detail, pool=pool())
             self.skinned = cutis.Model(self.character, "lbs").state()
             self.state = self.model.state()
@@ -128,10 +160,10 @@ class Session:
             same = 0
         keep = same if self.motion is not None and same == self.motion.count == motion.count else max(0, same - 1)
         self.lead_in, self.motion = lead_in, motion
-        self.dancer = reading.dancer(motion.clip("timeline"))
+        self.dancer = dancer
         self.clip = self.dancer.motion("timeline", lead_in)
         self.rewind(min(keep, self.done))
-        self.open_file(thing)
+        self.open_files(thing)
         self.stale = False
 
     def rewind(self, keep):
@@ -149,24 +181,40 @@ class Session:
             self.every = 10
         self.seconds = self.seconds[:self.done]
 
-    def open_file(self, thing):
-        """The file of the right length, with the frames that are kept."""
-        shape = (self.motion.count, self.model.character.vertex_count, 3)
-        kept = np.array(self.frames[:self.done]) if self.frames is not None and self.done else None
-        if self.frames is None or self.frames.shape != shape:
-            self.frames = None
-            write_header(self.path, shape[1], self.motion.start, shape[0])
-            self.frames = np.memmap(self.path, "<f4", "r+", HEADER, shape)
-            if kept is not None and kept.shape[1:] == shape[1:]:
-                self.frames[:len(kept)] = kept
+    def open_files(self, thing):
+        """Files of the right length, with the frames that are kept; meshes that are no longer part of it show their own again."""
+        parts = self.reading.parts
+        kept = [np.array(own[:self.done]) for own in self.frames] if self.frames is not None and self.done else None
+        shapes = [(self.motion.count, part.end - part.first, 3) for part in parts]
+        if self.frames is None or [own.shape for own in self.frames] != shapes or list(self.paths) != [part.name for part in parts]:
+            self.frames = []
+            for name in [n for n in self.paths if n not in [part.name for part in parts]]:
+                if name in bpy.data.objects:
+                    detach(bpy.data.objects[name])
+                os.remove(self.paths.pop(name))
+            paths = {}
+            for i, (part, shape) in enumerate(zip(parts, shapes)):
+                paths[part.name] = self.paths.get(part.name) or temporary_file()
+                write_header(paths[part.name], shape[1], self.motion.start, shape[0])
+                self.frames.append(np.memmap(paths[part.name], "<f4", "r+", HEADER, shape))
+                if kept is not None:  # of the same model, so of the same parts
+                    count = min(len(kept[i]), shape[0])
+                    self.frames[i][:count] = kept[i][:count]
+            self.paths = paths
         self.preview = set()
         colored = thing.cutis.color != "none"
-        self.values = np.zeros(shape[:2], np.float32) if colored else None
-        self.prop_places = np.zeros((shape[0], len(self.reading.props), 3, 4), np.float32)
+        self.values = np.zeros((self.motion.count, len(self.reading.positions)), np.float32) if colored else None
+        self.prop_places = np.zeros((self.motion.count, len(self.reading.props), 3, 4), np.float32)
         if (colored or self.reading.props) and self.done:
             self.state.reset()
             self.snapshots, self.done, self.every = {}, 0, 10
-        attach(thing, self.path, self.motion.start)
+        for name, path in self.paths.items():
+            attach(bpy.data.objects[name], path, self.motion.start)
+
+    def store(self, index, positions):
+        """A frame into the files."""
+        for i, part in enumerate(self.reading.parts):
+            self.frames[i][index] = self.motion.to_object(index, i, positions[part.first:part.end])
 
     # ---- frames ----
 
@@ -180,7 +228,7 @@ class Session:
             self.state.reset(self.clip.pose(0))
         self.state.run_to(self.lead_in + index / self.motion.fps, self.clip, pool())
         solved = time.perf_counter()
-        self.frames[index] = self.motion.to_object(index, self.state.positions)
+        self.store(index, self.state.positions)
         for i in range(len(self.reading.props)):
             self.prop_places[index, i] = self.state.prop(i)
         if self.values is not None:
@@ -221,7 +269,7 @@ class Session:
         if self.done <= index and index not in self.preview:
             pose = self.dancer.pose("timeline", index / self.motion.fps)
             self.skinned.step(0, pose, morphs=self.motion.morphs[index] if self.motion.morphs.shape[1] else None)
-            self.frames[index] = self.motion.to_object(index, self.skinned.positions)
+            self.store(index, self.skinned.positions)
             self.preview.add(index)
         return self.done > index
 
@@ -260,7 +308,7 @@ class Session:
         thing = self.thing
         if index >= self.done:
             return
-        if self.values is not None and len(thing.data.vertices) == self.values.shape[1]:
+        if self.values is not None:
             value = self.values[index]
             if thing.cutis.color == "stretch":
                 t = np.clip(value / 0.3, -1, 1)
@@ -268,8 +316,11 @@ class Session:
             else:
                 t = np.clip(value / max(float(self.values.max()), 1e-12), 0, 1)
                 colors = np.stack([0.7 + 0.3 * t, 0.7 * (1 - t), 0.7 * (1 - t), np.ones_like(t)], 1)
-            attribute = addon_compat.color_attribute(thing.data, "cutis")
-            attribute.data.foreach_set("color", colors.astype(np.float32).reshape(-1))
+            for part in self.reading.parts:
+                mesh = bpy.data.objects[part.name].data
+                if len(mesh.vertices) == part.end - part.first:
+                    attribute = addon_compat.color_attribute(mesh, "cutis")
+                    attribute.data.foreach_set("color", colors[part.first:part.end].astype(np.float32).reshape(-1))
         for i, name in enumerate(self.reading.prop_names):
             prop = bpy.data.objects.get(name)
             if prop is not None and prop.cutis.prop != "collider":
@@ -297,7 +348,8 @@ def start(thing, scene=None):
         session.show(scene.frame_current, None if bpy.app.background else HANDLER_SECONDS)
     except Exception:
         session.close()
-        detach(thing)
+        for mate in mates_of(scene, thing):
+            detach(mate)
         raise
     sessions[thing.name] = session
     errors.pop(thing.name, None)
@@ -307,15 +359,17 @@ def start(thing, scene=None):
 
 def stop(thing, keep_modifier=False):
     session = sessions.pop(thing.name, None)
+    parts = [thing]
     if session:
+        parts += session.objects()
         session.close()
         for name in session.reading.prop_names if session.reading and not keep_modifier else ():
             prop = bpy.data.objects.get(name)
             if prop is not None and "cutis_rest" in prop:
                 prop.matrix_world = np.array(prop["cutis_rest"]).reshape(4, 4).tolist()
                 del prop["cutis_rest"]
-    if not keep_modifier:
-        detach(thing)
+    for part in parts if not keep_modifier else ():
+        detach(part)
 
 
 def live_switched(thing):
@@ -347,7 +401,10 @@ def settings_changed():
 
 
 def update_view(thing):
-    thing.update_tag(refresh={"DATA"})
+    session = sessions.get(thing.name)
+    for name in session.paths if session else [thing.name]:
+        if name in bpy.data.objects:
+            bpy.data.objects[name].update_tag(refresh={"DATA"})
     if not bpy.app.background:
         for window in bpy.context.window_manager.windows:
             for area in window.screen.areas:
@@ -412,8 +469,8 @@ def after_change(scene, graph):
             mine = isinstance(real, bpy.types.Action) or (armature and real.name == armature.name and isinstance(real, bpy.types.Object))
             prop = isinstance(real, bpy.types.Object) and real.name in session.reading.prop_names and update.is_updated_transform \
                 and real.cutis.prop == "collider"
-            edited = isinstance(real, (bpy.types.Mesh, bpy.types.Object)) and thing.mode in ("EDIT", "WEIGHT_PAINT") \
-                and real.name in (thing.name, thing.data.name)
+            edited = isinstance(real, (bpy.types.Mesh, bpy.types.Object)) and any(
+                part.mode in EDITING and real.name in (part.name, part.data.name) for part in session.objects())
             if (mine and not playing()) or (prop and not playing()) or edited:
                 session.stale = True
                 wake()
@@ -457,7 +514,7 @@ def work():
     again = False
     for name, session in list(sessions.items()):
         thing = session.thing
-        if thing is None or thing.mode in ("EDIT", "WEIGHT_PAINT"):
+        if thing is None or any(part.mode in EDITING for part in [thing, *session.objects()]):
             again = thing is not None
             continue
         if playing() and session.stale:
@@ -479,8 +536,7 @@ def draw_timeline():
     """A bar over the frames that are simulated, in the timeline and the dope sheet."""
     import gpu
     from gpu_extras.batch import batch_for_shader
-    thing = bpy.context.object
-    session = sessions.get(thing.name) if thing else None
+    session = session_of(bpy.context.object)
     if not session or session.motion is None or not session.done:
         return
     view = bpy.context.region.view2d

@@ -5,21 +5,11 @@ import bpy
 
 from . import addon_live, cutis
 from .addon_properties import MAPS
-from .addon_read import armature_of
+from .addon_read import armature_of, character_of, lead_of, mesh_of, meshes_of, parts_of
 
 
 class Sidebar:
     bl_space_type, bl_region_type, bl_category = "VIEW_3D", "UI", "cutis"
-
-
-def mesh_of(context):
-    """The mesh that is meant: the active object, or one that the active armature moves."""
-    thing = context.object
-    if thing is not None and thing.type == "ARMATURE":
-        for other in context.scene.objects:
-            if other.type == "MESH" and armature_of(other) == thing:
-                return other
-    return thing if thing is not None and thing.type == "MESH" else None
 
 
 def wrap(layout, text, icon="NONE"):
@@ -48,13 +38,13 @@ class CUTIS_PT_main(Sidebar, bpy.types.Panel):
 
     def draw(self, context):
         layout = self.layout
-        thing = mesh_of(context)
+        thing = character_of(context)
         if thing is None:
             wrap(layout, "Select a mesh with an armature")
             return
         own = thing.cutis
         armature = armature_of(thing)
-        layout.label(text="%s on %s" % (thing.name, armature.name) if armature else thing.name, icon="MESH_DATA")
+        self.draw_meshes(layout, context, thing, armature)
         column = aligned(layout)
         column.prop(own, "armature")
         column.prop(own, "solver")
@@ -63,7 +53,7 @@ class CUTIS_PT_main(Sidebar, bpy.types.Panel):
         column.prop(own, "color")
         layout.prop(own, "live", toggle=True, icon="PLAY")
         session = addon_live.sessions.get(thing.name)
-        if session and session.motion is not None:
+        if session and session.motion is not None and session.model is not None:
             row = layout.row()
             row.label(text="%d of %d frames simulated" % (session.done, session.motion.count))
             row.operator("cutis.refresh", text="", icon="FILE_REFRESH")
@@ -71,6 +61,22 @@ class CUTIS_PT_main(Sidebar, bpy.types.Panel):
                 wrap(layout, text, "INFO")
         if thing.name in addon_live.errors:
             wrap(layout.box(), addon_live.errors[thing.name], "ERROR")
+
+
+    def draw_meshes(self, layout, context, thing, armature):
+        """What is simulated: the mesh, or those of the armature, each with a switch."""
+        meshes = meshes_of(context.scene, armature) if armature else []
+        if len(meshes) < 2:
+            layout.label(text="%s on %s" % (thing.name, armature.name) if armature else thing.name, icon="MESH_DATA")
+            return
+        parts = parts_of(context.scene, thing)
+        layout.label(text="%d meshes on %s" % (len(parts), armature.name) if len(parts) > 1
+                     else "%s on %s" % (thing.name, armature.name), icon="MESH_DATA")
+        column = layout.box().column(align=True)
+        for mesh in meshes:
+            row = column.row()
+            row.active = mesh in parts
+            row.prop(mesh.cutis, "joined", text=mesh.name)
 
 
 class CUTIS_PT_parameters(Sidebar, bpy.types.Panel):
@@ -83,7 +89,7 @@ class CUTIS_PT_parameters(Sidebar, bpy.types.Panel):
         return mesh_of(context) is not None
 
     def draw(self, context):
-        own = mesh_of(context).cutis
+        own = character_of(context).cutis
         column = self.layout.column()
         column.prop(own, "detail")
         column.prop(own, "drawn")
@@ -122,7 +128,7 @@ class CUTIS_PT_bake(Sidebar, bpy.types.Panel):
         return mesh_of(context) is not None
 
     def draw(self, context):
-        own = mesh_of(context).cutis
+        own = character_of(context).cutis
         column = aligned(self.layout)
         column.prop(own, "target")
         if own.target != "keys":
@@ -141,11 +147,11 @@ class CUTIS_PT_report(Sidebar, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context):
-        thing = mesh_of(context)
+        thing = character_of(context)
         return thing is not None and bool(thing.cutis.report)
 
     def draw(self, context):
-        report = json.loads(mesh_of(context).cutis.report)
+        report = json.loads(character_of(context).cutis.report)
         layout = self.layout
         wrap(layout, report["text"])
         if report["verdict"]:
@@ -200,8 +206,8 @@ class CUTIS_PT_bone(bpy.types.Panel):
     def draw(self, context):
         bone = context.bone
         armature = context.object
-        meshes = [o for o in context.scene.objects if o.type == "MESH" and armature_of(o) == armature]
-        solvers = meshes[0].cutis.solvers() if meshes else [s for s in cutis.solvers() if s.preferred]
+        meshes = meshes_of(context.scene, armature)
+        solvers = lead_of(context.scene, meshes[0]).cutis.solvers() if meshes else [s for s in cutis.solvers() if s.preferred]
         for solver in solvers:
             group = getattr(bone.cutis, "s_" + solver.name)
             self.layout.label(text=solver.name)

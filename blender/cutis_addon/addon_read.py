@@ -1,10 +1,15 @@
 """A Blender mesh, its armature and props as a cutis character, and their motion as a clip.
 
+A character is all visible meshes that one armature deforms, joined in the order of the scene: body, head and clothes as one, so that
+they touch and carry each other and stay together at their borders.
+
 Space: cutis gets Blender's world, turned so that y is up as in glTF: (x, y, z) becomes (x, z, -y), which is exact. The
 rest pose is that of the first frame's object matrices, so that an armature of any scale, moved or animated as an object,
 deforms as Blender's modifier does.
 """
+import contextlib
 import hashlib
+from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
@@ -23,14 +28,22 @@ class Problem(Exception):
     """A sentence for the user."""
 
 
+def why_unusable(thing):
+    """What keeps an object from being simulated; None: nothing."""
+    if thing is None or thing.type != "MESH":
+        return "select a mesh object"
+    if thing.library is not None or (thing.data.library is not None and thing.override_library is None):
+        return "%s is linked from another file; make it local or make a library override" % thing.name
+    if thing.instance_type != "NONE":
+        return "%s makes instances of others; make them real first" % thing.name
+    return None
+
+
 def check_usable(thing):
     """Raise what keeps an object from being simulated."""
-    if thing is None or thing.type != "MESH":
-        raise Problem("select a mesh object")
-    if thing.library is not None or (thing.data.library is not None and thing.override_library is None):
-        raise Problem("%s is linked from another file; make it local or make a library override" % thing.name)
-    if thing.instance_type != "NONE":
-        raise Problem("%s makes instances of others; make them real first" % thing.name)
+    reason = why_unusable(thing)
+    if reason:
+        raise Problem(reason)
 
 
 def armature_of(thing):
@@ -41,6 +54,66 @@ def armature_of(thing):
         if modifier.type == "ARMATURE" and modifier.object:
             return modifier.object
     return thing.parent if thing.parent and thing.parent.type == "ARMATURE" else None
+
+
+def deformed_by(thing, armature):
+    """Whether the armature moves the points of a mesh; what is parented to a bone follows as a whole and needs no flesh."""
+    if thing.type != "MESH" or armature is None:
+        return False
+    if thing.cutis.armature:
+        return thing.cutis.armature == armature
+    return any(m.type == "ARMATURE" and m.object == armature for m in thing.modifiers) \
+        or (thing.parent == armature and thing.parent_type == "ARMATURE")
+
+
+def meshes_of(scene, armature):
+    """All meshes that an armature deforms."""
+    return [other for other in scene.objects if deformed_by(other, armature)]
+
+
+def mates_of(scene, thing):
+    """The meshes of a character, shown or hidden: those of its armature that are joined. A mesh that is not joined is alone."""
+    armature = armature_of(thing)
+    if armature is None or not thing.cutis.joined:
+        return [thing]
+    return [other for other in scene.objects
+            if other == thing or (deformed_by(other, armature) and other.cutis.joined and other.cutis.prop == "none")]
+
+
+def parts_of(scene, thing):
+    """The meshes that are simulated together: the visible ones that can be."""
+    return [other for other in mates_of(scene, thing)
+            if other == thing or (other.visible_get() and not why_unusable(other) and has_weights(other))]
+
+
+def lead_of(scene, thing):
+    """The mesh of a character that keeps its settings: the one that is live or baked, else the largest."""
+    mates = mates_of(scene, thing)
+    for test in (lambda m: m.cutis.live, lambda m: m.cutis.report):
+        for mate in mates:
+            if test(mate):
+                return mate
+    return max(mates, key=lambda m: (m.visible_get(), len(m.data.vertices)))
+
+
+def character_of(context):
+    """The mesh that keeps the settings of the character that is selected: by one of its meshes, or by its armature."""
+    thing = mesh_of(context)
+    return lead_of(context.scene, thing) if thing is not None else None
+
+
+def mesh_of(context):
+    """The active mesh, or one that the active armature moves."""
+    thing = context.object
+    if thing is not None and thing.type == "ARMATURE":
+        meshes = [m for m in meshes_of(context.scene, thing) if m.cutis.joined] or meshes_of(context.scene, thing)
+        return meshes[0] if meshes else None
+    return thing if thing is not None and thing.type == "MESH" else None
+
+
+def has_weights(thing):
+    armature = armature_of(thing)
+    return any(group.name in armature.data.bones for group in thing.vertex_groups)
 
 
 def armature_index(thing):
@@ -138,9 +211,9 @@ def bones_in_order(armature):
     return made
 
 
-def props_of(scene, thing):
+def props_of(scene, parts):
     return [other for other in scene.objects
-            if other.type == "MESH" and other is not thing and other.cutis.prop != "none" and other.visible_get()]
+            if other.type == "MESH" and other not in parts and other.cutis.prop != "none" and other.visible_get()]
 
 
 def rest_matrix(prop):
@@ -148,97 +221,151 @@ def rest_matrix(prop):
     return np.array(prop["cutis_rest"], float).reshape(4, 4) if "cutis_rest" in prop else matrix(prop.matrix_world)
 
 
+@dataclass
+class Part:
+    """A mesh object of a character, and where its vertices are among those of the character."""
+    name: str
+    first: int
+    end: int
+    place: np.ndarray  # object to cutis, in the first frame
+    keys: dict = field(default_factory=dict)  # names of its shape keys, and of their morphs
+
+
 class Reading:
     """What goes into the library, apart from motion."""
 
     def __init__(self, scene, thing):
         check_usable(thing)
-        self.name, self.thing_name = thing.name, thing.name
+        self.name = thing.name
         armature = armature_of(thing)
-        self.warnings = []
+        things = parts_of(scene, thing)
+        self.warnings, self.parts, self.keys = [], [], []
+        for mate in mates_of(scene, thing):
+            if mate not in things and mate.visible_get():
+                self.warnings.append("left out: %s" % (why_unusable(mate) or "%s has no weights of a bone" % mate.name))
+
+        # the meshes, one behind the other
+        meshes = [self._mesh(one) for one in things]
+        positions, firsts, corners, coordinates, groups = zip(*meshes)
+        self.positions = np.concatenate(positions)
+        self.corners = np.concatenate([c + part.first for c, part in zip(corners, self.parts)]).astype(np.int32)
+        starts = np.cumsum([0] + [len(c) for c in corners])
+        self.first = np.concatenate([f[:-1] + s for f, s in zip(firsts, starts)] + [starts[-1:]]).astype(np.int32)
+        self.texcoords = None
+        if any(c is not None for c in coordinates):
+            self.texcoords = np.concatenate([np.zeros((len(own), 2)) if c is None else c for c, own in zip(coordinates, corners)])
+
+        self._skeleton(armature, things, groups)
+        self._maps(things, groups)
+        self._morphs(things, groups)
+        self._props(scene, things)
+        self.settings = settings_of(thing, armature, scene)
+        self.stack, self.detail = thing.cutis.stack(), thing.cutis.detail_value()
+        self.digest = self._digest()
+
+    def _mesh(self, thing):
+        """A mesh as it goes into the armature modifier, without shape keys, in the world of the first frame."""
         for modifier in thing.modifiers:
             if modifier.type == "ARMATURE" and modifier.use_bone_envelopes:
                 self.warnings.append("bone envelopes of %s are ignored: use vertex groups" % thing.name)
             if modifier.type == "ARMATURE" and modifier.vertex_group:
                 self.warnings.append("the vertex group of modifier %s is ignored" % modifier.name)
-
-        # the mesh as it goes into the armature modifier, without shape keys, in the world of the first frame
         with Bare(thing, keys=True):
-            positions, self.first, self.corners, self.texcoords, groups = _evaluated(thing)
-        if len(positions) == 0 or len(self.corners) == 0:
+            positions, first, corners, coordinates, groups = _evaluated(thing)
+        if len(positions) == 0 or len(corners) == 0:
             raise Problem("%s has no faces" % thing.name)
-        self.place = TURN @ matrix(thing.matrix_world)
-        self.positions = (positions @ self.place[:3, :3].T + self.place[:3, 3]).astype(np.float32)
-        if np.linalg.det(self.place[:3, :3]) < 0:  # a mirrored object: faces look inwards
-            for a, b in zip(self.first[:-1], self.first[1:]):
-                self.corners[a:b] = self.corners[a:b][::-1]
-                if self.texcoords is not None:
-                    self.texcoords[a:b] = self.texcoords[a:b][::-1]
+        place = TURN @ matrix(thing.matrix_world)
+        if np.linalg.det(place[:3, :3]) < 0:  # a mirrored object: faces look inwards
+            for a, b in zip(first[:-1], first[1:]):
+                corners[a:b] = corners[a:b][::-1]
+                if coordinates is not None:
+                    coordinates[a:b] = coordinates[a:b][::-1]
+        begin = self.parts[-1].end if self.parts else 0
+        self.parts.append(Part(thing.name, begin, begin + len(positions), place))
+        return (positions @ place[:3, :3].T + place[:3, 3]).astype(np.float32), first, corners, coordinates, groups
 
-        # the skeleton: the bones, the armature object where vertices hang on it alone, a joint for each prop
-        self.joints, self.bones = [], []
+    def _skeleton(self, armature, things, groups):
+        """The bones; the armature object where vertices hang on it alone; the weights."""
+        self.joints, self.bones, self.weights, self.loose = [], [], None, False
+        if armature is None:
+            self.parents = []
+            return
         names, rests = {}, []
-        if armature:
-            base = TURN @ matrix(armature.matrix_world)
-            for bone in bones_in_order(armature):
-                names[bone.name] = len(self.joints)
-                parent = names[bone.parent.name] if bone.parent else -1
-                # the rest pose as a file would tell it, by the inverse bind matrices: the same character either way
-                bind = np.linalg.inv(base @ matrix(bone.matrix_local)).astype(np.float32)
-                rests.append(np.linalg.inv(bind.astype(float)))
-                self.joints.append(cutis.Joint(bone.name, parent, None, bind[:3]))
-                self.bones.append(bone.name)
-            parts = cutis.local_parts(np.array(rests), [joint.parent for joint in self.joints])
-            for i, joint in enumerate(self.joints):
-                joint.rest = tuple(part[i] for part in parts)
-        deforming = {bone.name for bone in armature.data.bones if bone.use_deform} if armature else set()
-        joint_of_group = {g.index: names[g.name] for g in thing.vertex_groups if g.name in deforming}
-        self.weights, self.loose = None, False
-        if armature:
-            *self.weights, self.loose = _weights(groups, joint_of_group, len(self.joints))
-            self.weights = tuple(self.weights)
-            if self.loose:
-                self.joints.append(cutis.Joint("cutis armature", -1, base[:3]))
-        self.parents = [joint.parent for joint in self.joints]
-        if armature and not joint_of_group:
-            raise Problem("no vertex group of %s has the name of a bone of %s; use Rig, or parent with automatic weights"
-                          % (thing.name, armature.name))
+        base = TURN @ matrix(armature.matrix_world)
+        for bone in bones_in_order(armature):
+            names[bone.name] = len(self.joints)
+            parent = names[bone.parent.name] if bone.parent else -1
+            # the rest pose as a file would tell it, by the inverse bind matrices: the same character either way
+            bind = np.linalg.inv(base @ matrix(bone.matrix_local)).astype(np.float32)
+            rests.append(np.linalg.inv(bind.astype(float)))
+            self.joints.append(cutis.Joint(bone.name, parent, None, bind[:3]))
+            self.bones.append(bone.name)
+        parts = cutis.local_parts(np.array(rests), [joint.parent for joint in self.joints])
+        for i, joint in enumerate(self.joints):
+            joint.rest = tuple(part[i] for part in parts)
 
-        # painted maps
+        # weights of all meshes
+        deforming = {bone.name for bone in armature.data.bones if bone.use_deform}
+        firsts, joints, weights = [np.zeros(1, np.int32)], [], []
+        for thing, entries in zip(things, groups):
+            joint_of_group = {g.index: names[g.name] for g in thing.vertex_groups if g.name in deforming}
+            if not joint_of_group:
+                raise Problem("no vertex group of %s has the name of a bone of %s; use Rig, or parent with automatic weights"
+                              % (thing.name, armature.name))
+            first, own, values, loose = _weights(entries, joint_of_group, len(self.joints))
+            firsts.append(first[1:] + firsts[-1][-1])
+            joints.append(own)
+            weights.append(values)
+            self.loose |= loose
+        self.weights = np.concatenate(firsts), np.concatenate(joints), np.concatenate(weights)
+        if self.loose:
+            self.joints.append(cutis.Joint("cutis armature", -1, base[:3]))
+        self.parents = [joint.parent for joint in self.joints]
+
+    def _maps(self, things, groups):
+        """Painted maps; what is not painted keeps the usual value."""
         self.maps = {}
         for name, neutral in MAPS.items():
-            group = thing.vertex_groups.get("cutis_" + name)
-            if group:
-                values = np.full(len(positions), neutral, np.float32)
-                for i, entries in enumerate(groups):
-                    for index, weight in entries:
+            painted = [thing.vertex_groups.get("cutis_" + name) for thing in things]
+            if not any(painted):
+                continue
+            values = np.full(len(self.positions), neutral, np.float32)
+            for part, group, entries in zip(self.parts, painted, groups):
+                for i, own in enumerate(entries) if group else ():
+                    for index, weight in own:
                         if index == group.index:
-                            values[i] = weight
-                self.maps[name] = values
+                            values[part.first + i] = weight
+            self.maps[name] = values
 
-        # shape keys as morphs
-        self.keys, self.morphs = [], {}
-        blocks = thing.data.shape_keys
-        if blocks:
-            others = [k for k in blocks.key_blocks[1:] if not k.name.startswith(KEYS)]
-            if others and len(thing.data.vertices) != len(positions):
+    def _morphs(self, things, groups):
+        """Shape keys as morphs; where meshes have keys of one name each is a morph of its own."""
+        self.morphs = {}
+        for thing, part, entries in zip(things, self.parts, groups):
+            count = part.end - part.first
+            blocks = thing.data.shape_keys
+            others = [k for k in blocks.key_blocks[1:] if not k.name.startswith(KEYS)] if blocks else []
+            if others and len(thing.data.vertices) != count:
                 self.warnings.append("shape keys of %s are ignored: a modifier above the armature changes its vertices" % thing.name)
                 others = []
             for key in others:
-                own, base = (np.empty(3 * len(positions), np.float32) for _ in range(2))
+                own, base = (np.empty(3 * count, np.float32) for _ in range(2))
                 key.data.foreach_get("co", own)
                 key.relative_key.data.foreach_get("co", base)
-                delta = (own - base).reshape(-1, 3) @ self.place[:3, :3].T
+                delta = (own - base).reshape(-1, 3) @ part.place[:3, :3].T
                 if key.vertex_group and key.vertex_group in thing.vertex_groups:
                     index = thing.vertex_groups[key.vertex_group].index
-                    share = np.array([next((w for g, w in entries if g == index), 0.0) for entries in groups])
+                    share = np.array([next((w for g, w in own if g == index), 0.0) for own in entries])
                     delta = delta * share[:, None]
-                self.keys.append(key.name)
-                self.morphs[key.name] = delta.astype(np.float32)
+                name = key.name if key.name not in self.morphs else "%s of %s" % (key.name, thing.name)
+                part.keys[key.name] = name
+                self.keys.append(name)
+                self.morphs[name] = np.zeros((len(self.positions), 3), np.float32)
+                self.morphs[name][part.first:part.end] = delta
 
-        # props
-        self.props, self.prop_names, self.prop_meshes = [], [], []
-        for prop in props_of(scene, thing):
+    def _props(self, scene, things):
+        """Props, with a joint for each."""
+        self.props, self.prop_names = [], []
+        for prop in props_of(scene, things):
             points, first, corners, _, _ = _evaluated(prop)
             triangles = [(corners[a], corners[k], corners[k + 1]) for a, b in zip(first[:-1], first[1:]) for k in range(a + 1, b - 1)]
             self.joints.append(cutis.Joint("cutis prop " + prop.name, -1, (TURN @ rest_matrix(prop))[:3]))
@@ -248,12 +375,10 @@ class Reading:
                                          stiffness=prop.cutis.softness, positions=points,
                                          triangles=np.array(triangles, np.int32)))
             self.prop_names.append(prop.name)
-        self.settings = settings_of(thing, armature, scene)
-        self.stack, self.detail = thing.cutis.stack(), thing.cutis.detail_value()
-        self.digest = self._digest()
 
     def _digest(self):
         made = hashlib.sha256(repr((self.settings, self.stack, self.detail, self.keys, self.bones, self.parents,
+                                    [(p.name, p.first, p.end) for p in self.parts],
                                     [(p.name, p.role, p.mass, p.friction, p.stiffness) for p in self.props])).encode())
         arrays = [self.positions, self.first, self.corners, *(self.weights or ()), *self.maps.values(), *self.morphs.values()]
         arrays += [np.concatenate([np.ravel(part) for part in j.rest]) for j in self.joints] + [p.positions for p in self.props]
@@ -273,6 +398,57 @@ class Reading:
         points = np.eye(3, dtype=np.float32)
         morphs = {name: np.zeros((3, 3), np.float32) for name in self.morphs}
         return cutis.Character.from_arrays(points, np.array([[0, 1, 2]]), joints=self.joints, clips=[clip], morphs=morphs)
+
+
+def joints_that_move_as_one(reading, dancer):
+    """For each joint the first one that it moves with, over the clip; by the rule of the library (src/body/body_parts.c)."""
+    low, high = reading.positions.min(0).astype(float), reading.positions.max(0).astype(float)
+    corners = np.array([[x, y, z, 1] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    start, end = dancer.clips["timeline"]
+    binds = np.linalg.inv(np.concatenate([dancer.rest_pose().astype(float), np.tile([[[0, 0, 0, 1]]], (dancer.joint_count, 1, 1))], 1))
+    poses = np.array([dancer.pose("timeline", start + share * (end - start)) for share in np.linspace(0, 1, 24)]).astype(float)
+    moved = poses @ binds @ corners.T  # (poses x joints x 3 x corners)
+    far = 1e-3 * np.linalg.norm(high - low)
+    groups = list(range(dancer.joint_count))
+    for j in range(dancer.joint_count):
+        for k in range(j):
+            if groups[k] == k and np.linalg.norm(moved[:, j] - moved[:, k], axis=1).max() <= far:
+                groups[j] = k
+                break
+    bent = sum(parent >= 0 and groups[parent] != groups[j] for j, parent in enumerate(reading.parents))
+    return np.array(groups if bent >= 0.3 * dancer.joint_count else range(dancer.joint_count))
+
+
+def components(triangles, count):
+    """For each vertex the least one that edges connect it with."""
+    labels = np.arange(count)
+    while True:
+        before = labels.copy()
+        np.minimum.at(labels, triangles.reshape(-1), np.repeat(labels[triangles].min(1), 3))
+        labels = labels[labels]
+        if (labels == before).all():
+            return labels
+
+
+def rigid_pieces(reading, dancer, triangles):
+    """For each piece of the mesh the joints that move it as one, -1 where it bends. The simulation body depends on the motion by
+    this alone: while it stays, a changed key needs no new model."""
+    first, joints, weights = reading.weights
+    groups = joints_that_move_as_one(reading, dancer)[joints]
+    heads = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    one = np.full(len(first) - 1, -1)
+    np.maximum.at(one, heads, groups)
+    alone = np.full(len(first) - 1, True)
+    np.logical_and.at(alone, heads, (groups == one[heads]) | (weights < 0.01))
+    one[~alone] = -1
+
+    # a piece is rigid when all of its vertices are, by the same joints
+    labels = components(triangles, len(one))
+    low, high = np.full(len(one), len(reading.joints)), np.full(len(one), -1)
+    np.minimum.at(low, labels, one)
+    np.maximum.at(high, labels, one)
+    roots = labels == np.arange(len(one))
+    return np.where(low[roots] == high[roots], low[roots], -1).tolist()
 
 
 def _keys_between_frames(holders, start, end):
@@ -306,13 +482,13 @@ class Motion:
         armature = armature_of(thing)
         poses = [armature.pose.bones[name] for name in reading.bones] if armature else []
         props = [bpy.data.objects[name] for name in reading.prop_names]
-        blocks = thing.data.shape_keys
-        keys = [blocks.key_blocks[name] for name in reading.keys] if blocks else []
+        parts = [bpy.data.objects[part.name] for part in reading.parts]
+        keys = [one.data.shape_keys.key_blocks[name] for one, part in zip(parts, reading.parts) for name in part.keys]
         self.count = self.end - self.start + 1
 
         # the instants: frames, and keys between them, so that nothing of the motion is missed
-        holders = [thing, armature, blocks, armature.data if armature else None, *props]
-        for one in list(holders[:2]) + props:
+        holders = [armature, armature.data if armature else None, *parts, *(one.data.shape_keys for one in parts), *props]
+        for one in [armature, *parts, *props]:
             while one is not None and one.parent is not None:
                 one = one.parent
                 holders.append(one)
@@ -324,16 +500,18 @@ class Motion:
         self.frames = np.sort(np.concatenate([whole, np.array(between, float)]))
         self.rows = np.searchsorted(self.frames, whole)
         world = np.empty((len(self.frames), len(reading.joints), 4, 4))
-        places = np.empty((len(self.frames), 4, 4))
+        places = np.empty((len(self.frames), len(parts), 4, 4))
         self.weights = np.zeros((len(self.frames), len(keys)), np.float32)
 
-        # walk over the timeline with the mesh switched off, and return
+        # walk over the timeline with the meshes switched off, and return
         now, part = scene.frame_current, scene.frame_subframe
-        with Bare(thing):
+        with contextlib.ExitStack() as stack:
+            for one in parts:
+                stack.enter_context(Bare(one))
             for i, frame in enumerate(self.frames):
                 whole_frame = int(np.floor(frame))  # of negative frames, too
                 scene.frame_set(whole_frame, subframe=frame - whole_frame)
-                places[i] = matrix(thing.matrix_world)
+                places[i] = [matrix(one.matrix_world) for one in parts]
                 n = 0
                 if armature:
                     base = TURN @ matrix(armature.matrix_world)
@@ -358,7 +536,7 @@ class Motion:
 
     def same_until(self, other):
         """Number of leading frames that are equal in both."""
-        if other is None or (self.start, self.fps) != (other.start, other.fps) \
+        if other is None or (self.start, self.fps) != (other.start, other.fps) or self.places.shape[1:] != other.places.shape[1:] \
                 or self.parts[0].shape[1:] != other.parts[0].shape[1:] or self.weights.shape[1:] != other.weights.shape[1:]:
             return 0
 
@@ -370,10 +548,10 @@ class Motion:
         same = int(np.searchsorted(self.rows, n if equal.all() else np.argmin(equal)))
 
         # places of the object
-        placed = (self.places[:same] == other.places[:same]).all((1, 2))
+        placed = (self.places[:same] == other.places[:same]).all((1, 2, 3))
         return same if placed.all() else int(np.argmin(placed))
 
-    def to_object(self, index, positions):
-        """Positions of cutis at a frame, in the space of the mesh object."""
-        into = np.linalg.inv(self.places[index]) @ BACK
+    def to_object(self, index, part, positions):
+        """Positions of cutis at a frame, in the space of a part's mesh object."""
+        into = np.linalg.inv(self.places[index, part]) @ BACK
         return (positions @ into[:3, :3].T + into[:3, 3]).astype(np.float32)
