@@ -19,11 +19,39 @@ bl_info = {
     "category": "Animation",
 }
 
+import os
+import shutil
+import sys
+import tempfile
+
 import bpy
+
+# installed again, in a running Blender: the modules of before are of no use
+for name in [n for n in sys.modules if n.startswith(__name__ + ".")]:
+    del sys.modules[name]
+
+
+def load_library():
+    """Import the package with a copy of its library: an update writes into the file of the add-on, and what is loaded from there
+    crashes. Windows does not let it be written while it is loaded."""
+    held = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cutis", "lib")
+    library = os.path.join(held, "libcutis.so")
+    if sys.platform == "win32" or "CUTIS_LIBRARY" in os.environ or not os.path.exists(library):
+        from . import cutis
+        return
+    folder = tempfile.mkdtemp(prefix="cutis_")
+    try:
+        shutil.copytree(held, folder, dirs_exist_ok=True)
+        os.environ["CUTIS_LIBRARY"] = os.path.join(folder, "libcutis.so")
+        from . import cutis
+    finally:
+        os.environ.pop("CUTIS_LIBRARY", None)
+        shutil.rmtree(folder, ignore_errors=True)  # what is loaded stays
+
 
 MISSING = ""  # why the library is not there
 try:
-    from . import cutis
+    load_library()
 except ImportError as failure:
     MISSING = str(failure)
 

@@ -342,8 +342,10 @@ class CUTIS_OT_refresh(bpy.types.Operator):
             self.report({"ERROR"}, "switch Live on first")
             return {"CANCELLED"}
         try:
-            session.refresh(context.scene)
-            session.show(context.scene.frame_current)
+            session.refresh(context.scene, anew=True)
+            if session.prepared():
+                session.show(context.scene.frame_current)
+            addon_live.wake()
             addon_live.update_view(session.thing)
         except (Problem, cutis.Error) as failure:
             self.report({"ERROR"}, str(failure))

@@ -9,6 +9,7 @@ simulation goes on from the last snapshot before it. Frames that are not there y
 import os
 import struct
 import tempfile
+import threading
 import time
 
 import bpy
@@ -69,7 +70,7 @@ def detach(thing, name=MODIFIER):
 
 
 def temporary_file():
-    handle, path = tempfile.mkstemp(".pc2", "cutis_")
+    handle, path = tempfile.mkstemp(".pc2", "cutis_", bpy.app.tempdir)  # Blender removes it when it ends
     os.close(handle)
     return path
 
@@ -81,12 +82,63 @@ def session_of(thing):
     return sessions.get(thing.name) or next((s for s in sessions.values() if s.has(thing)), None)
 
 
+class Preparation:
+    """What comes before the first frame and takes seconds: the model, and the way into the first pose. Made on Blender's thread,
+    run on any."""
+
+    def __init__(self, reading, motion, lead_in):
+        self.reading, self.motion, self.wanted = reading, motion, lead_in
+        self.dancer = reading.dancer(motion.clip("timeline"))
+        self.model = self.failure = self.thread = None
+
+    def take(self, session):
+        """Use the model that is there."""
+        self.character, self.rigid, self.model, self.skinned = session.character, session.rigid, session.model, session.skinned
+        self.find_lead_in()
+
+    def find_lead_in(self):
+        """Its length, in whole substeps, and the motion with it in front."""
+        substep = self.model.substep
+        if substep > 0:
+            self.lead_in = int((self.model.lead_in if self.wanted < 0 else self.wanted) / substep + 0.5) * substep
+        else:
+            self.lead_in = max(0.0, self.wanted)
+        self.clip = self.dancer.motion("timeline", self.lead_in)
+
+    def run(self):
+        try:
+            threads = cutis.Pool(0)  # of its own: another session may use the shared one meanwhile
+            if self.model is None:
+                # with the clip, as a bake makes it
+                self.character = self.reading.character(self.motion.clip("timeline"))
+                self.rigid = rigid_pieces(self.reading, self.dancer, self.character.triangles)
+                self.model = cutis.Model(self.character, self.reading.stack, self.reading.settings, detail=self.reading.detail,
+                                         pool=threads)
+                self.skinned = cutis.Model(self.character, "lbs").state()
+                self.find_lead_in()
+            self.state = self.model.state()
+            self.run_lead_in(threads)
+        except BaseException as failure:
+            self.failure = failure
+
+    def run_lead_in(self, threads):
+        """From rest to the first pose, in the pieces of a bake; without a lead-in, at rest in the first pose."""
+        substep = self.model.substep
+        if self.lead_in == 0 and substep > 0:
+            self.state.reset(self.clip.pose(0))
+        total = (int(self.lead_in / substep + 0.5) if substep > 0 else 1) if self.lead_in > 0 else 0
+        done = 0
+        while done < total:
+            done = min(done + 8, total)
+            self.state.run_to(self.lead_in * done / total, self.clip, threads)
+
+
 class Session:
     """A character that follows the timeline."""
 
     def __init__(self, name):
         self.name = name
-        self.reading = self.motion = self.model = None
+        self.reading = self.motion = self.model = self.job = None
         self.stale = True
         self.paths = {}  # of the .pc2 files, by the name of the mesh object
         self.frames = None  # memory of the files: (frames x vertices x 3) for each part
@@ -106,6 +158,12 @@ class Session:
                 os.remove(path)
         self.paths = {}
 
+    def other_range(self, scene):
+        """Whether the scene has other frames than those that were read."""
+        motion = self.job.motion if self.job else self.motion
+        return motion is not None and (motion.start, motion.end, motion.fps) != (
+            scene.frame_start, scene.frame_end, scene.render.fps / scene.render.fps_base)
+
     def objects(self):
         """The mesh objects that are there."""
         return [bpy.data.objects[name] for name in self.paths if name in bpy.data.objects]
@@ -116,8 +174,9 @@ class Session:
 
     # ---- building ----
 
-    def refresh(self, scene):
-        """Read what changed and keep what did not."""
+    def refresh(self, scene, wait=None, anew=False):
+        """Read what changed and keep what did not (`anew`: keep nothing). Where the simulation starts anew it is prepared at once with `wait`, as without a
+        window, else on a thread: prepared() tells when that is done."""
         global _busy
         thing = self.thing
         _busy += 1
@@ -132,53 +191,72 @@ class Session:
         finally:
             scene.frame_set(now, subframe=part)
             _busy -= 1
+        self.stale = False
 
-        # the model, when a mesh or a setting is another, or other pieces move as one; with the clip, as a bake makes it
-        dancer = reading.dancer(motion.clip("timeline"))
+        # a new model when a mesh or a setting is another, or other pieces move as one
+        made = Preparation(reading, motion, thing.cutis.lead_in)
         same_mesh = self.reading is not None and reading.digest == self.reading.digest and self.model is not None
-        if not same_mesh or rigid_pieces(reading, dancer, self.character.triangles) != self.rigid:
-            self.model = None
-            self.character = reading.character(motion.clip("timeline"))
-            self.rigid = rigid_pieces(reading, dancer, self.character.triangles)
-            self.model = cutis.Model(self.character, reading.stack, reading.settings, detail=reading.detail, pool=pool())
-            self.skinned = cutis.Model(self.character, "lbs").state()
-            self.state = self.model.state()
-            self.snapshots = {}
-            self.motion = None
-            self.done = 0
-        self.reading = reading
-        lead_in = thing.cutis.lead_in
-        lead_in = self.model.lead_in if lead_in < 0 else lead_in
-        if self.model.substep > 0:
-            lead_in = int(lead_in / self.model.substep + 0.5) * self.model.substep
-        else:
-            lead_in = 0.0 if thing.cutis.lead_in < 0 else lead_in
+        if same_mesh and not anew and rigid_pieces(reading, made.dancer, self.character.triangles) == self.rigid:
+            made.take(self)
+            if made.lead_in == self.lead_in and self.keep_frames(made, thing):
+                return
+        self.done, self.snapshots = 0, {}
 
-        # the motion: frame i needs the poses up to i + 1, as a substep may end behind it
-        same = motion.same_until(self.motion)
-        if self.motion is not None and lead_in != self.lead_in:
-            same = 0
-        keep = same if self.motion is not None and same == self.motion.count == motion.count else max(0, same - 1)
-        self.lead_in, self.motion = lead_in, motion
-        self.dancer = dancer
-        self.clip = self.dancer.motion("timeline", lead_in)
+        # from the start
+        if bpy.app.background if wait is None else wait:
+            made.run()
+            self.install(made)
+        else:
+            for part in self.objects():
+                if part.modifiers.get(MODIFIER):
+                    part.modifiers[MODIFIER].show_viewport = False  # plain skinning meanwhile
+            self.job = made
+            made.thread = threading.Thread(target=made.run, daemon=True)
+            made.thread.start()
+
+    def prepared(self):
+        """Whether frames can be simulated; takes what a thread has prepared."""
+        if self.job is None:
+            return self.motion is not None
+        if self.job.thread.is_alive():
+            return False
+        made, self.job = self.job, None
+        self.install(made)
+        return True
+
+    def keep_frames(self, made, thing):
+        """Go on from a snapshot, if the motion is the same so far; returns whether it is."""
+        motion, before = made.motion, self.motion
+        same = motion.same_until(before)
+
+        # frame i needs the poses up to i + 1, as a substep may end behind it
+        keep = same if same == before.count == motion.count else max(0, same - 1)
+        if thing.cutis.color != "none" or made.reading.props:
+            keep = 0  # their values are not kept
+        if not any(0 < i <= keep for i in self.snapshots) and not 0 < self.done <= keep:
+            return False
+        self.reading, self.motion, self.dancer, self.clip = made.reading, motion, made.dancer, made.clip
         self.rewind(min(keep, self.done))
         self.open_files(thing)
-        self.stale = False
+        return True
+
+    def install(self, made):
+        """Start with what was prepared."""
+        if made.failure is not None:
+            raise made.failure
+        self.reading, self.motion, self.dancer, self.clip = made.reading, made.motion, made.dancer, made.clip
+        self.character, self.rigid, self.model, self.skinned = made.character, made.rigid, made.model, made.skinned
+        self.state, self.lead_in = made.state, made.lead_in
+        self.snapshots, self.done, self.every, self.seconds = {}, 0, 10, []
+        self.open_files(self.thing)
 
     def rewind(self, keep):
         """Forget the frames from `keep` on, and go back to the last snapshot before."""
         self.snapshots = {i: s for i, s in self.snapshots.items() if i <= keep}
         if keep >= self.done and self.done > 0:
             return
-        at = max(self.snapshots, default=-1)
-        if at >= 0:
-            self.state.restore(self.snapshots[at])
-            self.done = at
-        else:
-            self.state.reset()
-            self.done = 0
-            self.every = 10
+        self.done = max(self.snapshots)
+        self.state.restore(self.snapshots[self.done])
         self.seconds = self.seconds[:self.done]
 
     def open_files(self, thing):
@@ -205,9 +283,6 @@ class Session:
         colored = thing.cutis.color != "none"
         self.values = np.zeros((self.motion.count, len(self.reading.positions)), np.float32) if colored else None
         self.prop_places = np.zeros((self.motion.count, len(self.reading.props), 3, 4), np.float32)
-        if (colored or self.reading.props) and self.done:
-            self.state.reset()
-            self.snapshots, self.done, self.every = {}, 0, 10
         for name, path in self.paths.items():
             attach(bpy.data.objects[name], path, self.motion.start)
 
@@ -222,10 +297,6 @@ class Session:
         """Simulate the next frame."""
         begin = time.perf_counter()
         index = self.done
-        if index == 0 and self.lead_in > 0:
-            self.run_lead_in()
-        elif index == 0 and self.model.substep > 0:
-            self.state.reset(self.clip.pose(0))
         self.state.run_to(self.lead_in + index / self.motion.fps, self.clip, pool())
         solved = time.perf_counter()
         self.store(index, self.state.positions)
@@ -245,15 +316,6 @@ class Session:
         end = time.perf_counter()
         self.seconds.append(end - begin)
         self.overhead.append(end - solved)
-
-    def run_lead_in(self):
-        """From rest to the first pose, in the pieces of a bake."""
-        substep = self.model.substep
-        total = int(self.lead_in / substep + 0.5) if substep > 0 else 1
-        done = 0
-        while done < total:
-            done = min(done + 8, total)
-            self.state.run_to(self.lead_in * done / total, self.clip, pool())
 
     def index(self, frame):
         return min(max(int(frame) - self.motion.start, 0), self.motion.count - 1)
@@ -345,7 +407,8 @@ def start(thing, scene=None):
     session = Session(thing.name)
     try:
         session.refresh(scene)
-        session.show(scene.frame_current, None if bpy.app.background else HANDLER_SECONDS)
+        if session.prepared():
+            session.show(scene.frame_current, None if bpy.app.background else HANDLER_SECONDS)
     except Exception:
         session.close()
         for mate in mates_of(scene, thing):
@@ -354,6 +417,7 @@ def start(thing, scene=None):
     sessions[thing.name] = session
     errors.pop(thing.name, None)
     update_view(thing)
+    wake()
     return session
 
 
@@ -405,10 +469,16 @@ def update_view(thing):
     for name in session.paths if session else [thing.name]:
         if name in bpy.data.objects:
             bpy.data.objects[name].update_tag(refresh={"DATA"})
-    if not bpy.app.background:
-        for window in bpy.context.window_manager.windows:
-            for area in window.screen.areas:
-                area.tag_redraw()
+    redraw(("UI", "WINDOW"), ("VIEW_3D", "DOPESHEET_EDITOR", "PROPERTIES"))
+
+
+def redraw(regions, areas):
+    """Have parts of the window drawn again: counts and bars follow the simulation in playback, too."""
+    for window in bpy.context.window_manager.windows if not bpy.app.background else ():
+        for area in window.screen.areas:
+            for region in area.regions if area.type in areas else ():
+                if region.type in regions:
+                    region.tag_redraw()
 
 
 # ---- handlers ----
@@ -425,13 +495,18 @@ def before_frame(scene, *_):
             sessions.pop(name).close()
             continue
         try:
-            if session.stale:
-                if not bpy.app.background:
-                    wake()
-                    continue
+            session.stale |= session.other_range(scene)
+            if session.stale and bpy.app.background:
                 session.refresh(scene)
-            if not session.show(scene.frame_current, None if bpy.app.background else HANDLER_SECONDS):
+            if not session.prepared():
                 wake()
+                continue
+            before = session.done
+            allowed = -1 if session.stale else None if bpy.app.background else HANDLER_SECONDS
+            if not session.show(scene.frame_current, allowed) or session.stale:
+                wake()
+            if session.done != before:
+                redraw(("UI", "WINDOW"), ("VIEW_3D", "DOPESHEET_EDITOR"))
         except (Problem, cutis.Error) as failure:
             report_error(name, failure)
             thing.cutis.live = False
@@ -442,7 +517,7 @@ def after_frame(scene, *_):
     if _busy:
         return
     for session in sessions.values():
-        if session.motion is not None and not session.stale:
+        if session.motion is not None and not session.stale and session.job is None:
             session.show_extras(scene.frame_current)
 
 
@@ -471,7 +546,7 @@ def after_change(scene, graph):
                 and real.cutis.prop == "collider"
             edited = isinstance(real, (bpy.types.Mesh, bpy.types.Object)) and any(
                 part.mode in EDITING and real.name in (part.name, part.data.name) for part in session.objects())
-            if (mine and not playing()) or (prop and not playing()) or edited:
+            if ((mine or prop or session.other_range(scene)) and not playing()) or edited:
                 session.stale = True
                 wake()
 
@@ -517,13 +592,10 @@ def work():
         if thing is None or any(part.mode in EDITING for part in [thing, *session.objects()]):
             again = thing is not None
             continue
-        if playing() and session.stale:
-            again = True
-            continue
         try:
-            if session.stale:
+            if session.stale and session.job is None:
                 session.refresh(scene)
-            if not session.show(scene.frame_current, 0.05):
+            if not session.prepared() or not session.show(scene.frame_current, 0.05):
                 again = True
             update_view(thing)
         except (Problem, cutis.Error) as failure:

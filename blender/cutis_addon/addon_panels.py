@@ -16,6 +16,8 @@ def wrap(layout, text, icon="NONE"):
     """Text over as many lines as the width of the sidebar needs."""
     room = bpy.context.region.width / bpy.context.preferences.system.ui_scale
     width = max(16, int((room - (70 if icon != "NONE" else 45)) / 6))  # letters of about 6 pixels
+    layout = layout.column(align=True)
+    layout.scale_y = 0.75
     line = ""
     for word in text.split():
         if line and len(line) + len(word) >= width:
@@ -46,19 +48,20 @@ class CUTIS_PT_main(Sidebar, bpy.types.Panel):
         armature = armature_of(thing)
         self.draw_meshes(layout, context, thing, armature)
         column = aligned(layout)
-        column.prop(own, "armature")
+        if own.armature or not armature:
+            column.prop(own, "armature")
         column.prop(own, "solver")
         column.prop(own, "surface")
         column.prop(own, "preset")
         column.prop(own, "color")
         layout.prop(own, "live", toggle=True, icon="PLAY")
         session = addon_live.sessions.get(thing.name)
-        if session and session.motion is not None and session.model is not None:
+        if session and (session.job or session.motion is None):
+            layout.label(text="Preparing ...", icon="TIME")
+        elif session:
             row = layout.row()
             row.label(text="%d of %d frames simulated" % (session.done, session.motion.count))
             row.operator("cutis.refresh", text="", icon="FILE_REFRESH")
-            for text in session.reading.warnings + session.model.warnings + session.model.notes:
-                wrap(layout, text, "INFO")
         if thing.name in addon_live.errors:
             wrap(layout.box(), addon_live.errors[thing.name], "ERROR")
 
@@ -79,6 +82,31 @@ class CUTIS_PT_main(Sidebar, bpy.types.Panel):
             row.prop(mesh.cutis, "joined", text=mesh.name)
 
 
+class CUTIS_PT_notes(Sidebar, bpy.types.Panel):
+    """What the library has to say about a live character."""
+    bl_label = "Notes"
+    bl_parent_id = "CUTIS_PT_main"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @staticmethod
+    def notes(context):
+        session = addon_live.session_of(context.object)
+        if session is None or session.job or session.motion is None:
+            return []
+        return session.reading.warnings + session.model.warnings + session.model.notes
+
+    @classmethod
+    def poll(cls, context):
+        return bool(cls.notes(context))
+
+    def draw_header_preset(self, context):
+        self.layout.label(text="%d  " % len(self.notes(context)))
+
+    def draw(self, context):
+        for text in self.notes(context):
+            wrap(self.layout, text, "INFO")
+
+
 class CUTIS_PT_parameters(Sidebar, bpy.types.Panel):
     bl_label = "Parameters"
     bl_parent_id = "CUTIS_PT_main"
@@ -91,6 +119,8 @@ class CUTIS_PT_parameters(Sidebar, bpy.types.Panel):
     def draw(self, context):
         own = character_of(context).cutis
         column = self.layout.column()
+        if not own.armature and armature_of(character_of(context)):
+            column.prop(own, "armature", text="Other armature")
         column.prop(own, "detail")
         column.prop(own, "drawn")
         column.prop(own, "lead_in")
@@ -220,7 +250,7 @@ class CUTIS_PT_bone(bpy.types.Panel):
                     field.prop(group, parameter.name)
 
 
-CLASSES = (CUTIS_PT_main, CUTIS_PT_parameters, CUTIS_PT_maps, CUTIS_PT_bake, CUTIS_PT_report, CUTIS_PT_rig, CUTIS_PT_prop,
+CLASSES = (CUTIS_PT_main, CUTIS_PT_notes, CUTIS_PT_parameters, CUTIS_PT_maps, CUTIS_PT_bake, CUTIS_PT_report, CUTIS_PT_rig, CUTIS_PT_prop,
            CUTIS_PT_bone)
 
 
