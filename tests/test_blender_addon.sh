@@ -17,5 +17,7 @@ mkdir -p "$folder/config" "$folder/scripts/addons"
 BLENDER_USER_SCRIPTS=$folder/scripts BLENDER_USER_CONFIG=$folder/config \
     timeout 900 blender -b --factory-startup -noaudio -P tests/blender_addon.py -- \
     "$folder/cutis.zip" "$program" "$folder" "$PWD/../shared/models" > "$folder/log" 2>&1
+status=$?
 grep -E "^(ok|==|skipped:)" "$folder/log"
 grep -q "^== test_blender_addon" "$folder/log" || { tail -n 60 "$folder/log"; exit 1; }
+[ $status -eq 0 ] || { echo "Blender ended with status $status"; exit 1; }

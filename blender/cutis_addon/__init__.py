@@ -29,6 +29,7 @@ import bpy
 # installed again, in a running Blender: the modules of before are of no use
 for name in [n for n in sys.modules if n.startswith(__name__ + ".")]:
     del sys.modules[name]
+    globals().pop(name[len(__name__) + 1:], None)
 
 
 def load_library():

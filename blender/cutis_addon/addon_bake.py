@@ -1,6 +1,7 @@
 """Bakes: in the background of the window, to a Mesh Cache, to shape keys, or to a .glb file; and their removal."""
 import json
 import os
+import re
 import threading
 
 import bpy
@@ -8,9 +9,12 @@ import numpy as np
 
 from . import addon_compat, addon_live, cutis
 from .addon_read import (KEYS, MODIFIER, Motion, Problem, Reading, armature_of, character_of, check_usable, mates_of, mesh_of,
-                         parts_of)
+                         parts_of, sentence)
 
 BAKED = "cutis bake"  # the modifier, and the action
+STAGES = {"load": "reading", "build": "making the body", "lead_in": "lead-in", "loop": "closing the loop", "frames": "frames",
+          "measure": "measuring", "write": "writing"}
+running = None  # the bake in the background of the window
 
 
 class Bake:
@@ -25,7 +29,7 @@ class Bake:
         self.target, self.loop = own.target, own.loop
         self.tolerance, self.targets = own.tolerance / 100, own.targets
         self.lead_in = None if own.lead_in < 0 else own.lead_in
-        self.fraction, self.stage, self.stopped = 0.0, "", False
+        self.fraction, self.stage, self.stopped = 0.0, "load", False
         self.result = self.failure = None
         for part in parts_of(scene, thing) if self.target == "keys" else ():
             self._check_keys(part)
@@ -72,6 +76,11 @@ class Bake:
             raise Problem("there is no folder %s" % os.path.dirname(path))
         return path
 
+    @property
+    def text(self):
+        """How far it is."""
+        return "stopping" if self.stopped else "%d %%, %s" % (100 * self.fraction, STAGES.get(self.stage, self.stage))
+
     # ---- on a thread ----
 
     def run(self):
@@ -116,17 +125,24 @@ class Bake:
         if result.loop:
             text += "; seam %.2g of the size%s" % (result.loop["position_seam"], "" if result.loop["closed"] else " (not closed)")
         quality = result.quality
+        told = self._scene_frames
         thing.cutis.report = json.dumps({
-            "text": text, "verdict": result.verdict or "", "level": result.level or "good",
+            "text": text, "verdict": told(result.verdict or ""), "level": result.level or "good",
             "volume": quality.volume_error_max, "intersections": int(quality.self_intersections_max),
             "intersections_rest": int(quality.self_intersections_rest), "seconds": result.total_seconds,
             "ms": 1000 * result.step_median, "start": self.motion.start,
             "worst": int(next((f["frame"] for f in result.findings if f["frame"] >= 0),
                               max(quality.worst_intersection_frame, quality.worst_volume_frame, -1))),
-            "findings": [f["text"] for f in result.findings], "warnings": self.reading.warnings + result.warnings})
+            "findings": [told(f["text"]) for f in result.findings],
+            "warnings": self.reading.warnings + [told(text) for text in result.warnings]})
         if self.target != "glb":
             thing.cutis.live = False  # the bake takes its place
         return text
+
+    def _scene_frames(self, text):
+        """A sentence of the library, which counts frames from 0, with the numbers of the timeline."""
+        return re.sub(r"\bframes? \d+(?: to \d+)?", lambda found: re.sub(
+            r"\d+", lambda number: str(int(number.group()) + self.motion.start), found.group()), text)
 
     def part_path(self, index):
         """The file of a mesh: that of the bake, with the mesh's name when there are several."""
@@ -245,7 +261,7 @@ class CUTIS_OT_bake(bpy.types.Operator):
             self.bake = Bake(context.scene, character_of(context))
             return True
         except (Problem, cutis.Error) as failure:
-            self.report({"ERROR"}, str(failure))
+            self.report({"ERROR"}, sentence(failure))
             return False
 
     def conclude(self):
@@ -255,7 +271,7 @@ class CUTIS_OT_bake(bpy.types.Operator):
             self.report({"WARNING"}, "The bake was stopped; nothing has changed")
             return {"CANCELLED"}
         except (Problem, cutis.Error, OSError) as failure:
-            self.report({"ERROR"}, str(failure))
+            self.report({"ERROR"}, sentence(failure))
             return {"CANCELLED"}
         self.report({"INFO"}, "Baked " + text)
         return {"FINISHED"}
@@ -267,10 +283,15 @@ class CUTIS_OT_bake(bpy.types.Operator):
         return self.conclude()
 
     def invoke(self, context, event):
+        global running
         if bpy.app.background:
             return self.execute(context)
+        if running is not None:
+            self.report({"ERROR"}, "A bake is running; stop it first")
+            return {"CANCELLED"}
         if not self.prepare(context):
             return {"CANCELLED"}
+        running = self.bake
         self.thread = threading.Thread(target=self.bake.run, daemon=True)
         self.thread.start()
         manager = context.window_manager
@@ -280,18 +301,32 @@ class CUTIS_OT_bake(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
+        global running
         if event.type == "ESC":
             self.bake.stopped = True
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         context.window_manager.progress_update(100 * self.bake.fraction)
-        context.workspace.status_text_set("cutis: %s, %d %%. Esc stops" % (self.bake.stage.replace("_", "-"), 100 * self.bake.fraction))
+        context.workspace.status_text_set("cutis bake: %s. Esc stops" % self.bake.text)
+        addon_live.redraw(("UI",), ("VIEW_3D",))
         if self.thread.is_alive():
             return {"RUNNING_MODAL"}
         context.window_manager.event_timer_remove(self.timer)
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
+        running = None
         return self.conclude()
+
+
+class CUTIS_OT_stop(bpy.types.Operator):
+    bl_idname = "cutis.stop"
+    bl_label = "Stop"
+    bl_description = "Stop the bake; nothing changes"
+
+    def execute(self, context):
+        if running is not None:
+            running.stopped = True
+        return {"FINISHED"}
 
 
 class CUTIS_OT_remove(bpy.types.Operator):
@@ -303,7 +338,7 @@ class CUTIS_OT_remove(bpy.types.Operator):
     def execute(self, context):
         lead = character_of(context)
         if lead is None:
-            self.report({"ERROR"}, "select a mesh object")
+            self.report({"ERROR"}, "Select a mesh object")
             return {"CANCELLED"}
         lead.cutis.live = False
         for thing in mates_of(context.scene, lead):
@@ -339,7 +374,7 @@ class CUTIS_OT_refresh(bpy.types.Operator):
     def execute(self, context):
         session = addon_live.session_of(context.object)
         if session is None:
-            self.report({"ERROR"}, "switch Live on first")
+            self.report({"ERROR"}, "Switch Live on first")
             return {"CANCELLED"}
         try:
             session.refresh(context.scene, anew=True)
@@ -348,7 +383,7 @@ class CUTIS_OT_refresh(bpy.types.Operator):
             addon_live.wake()
             addon_live.update_view(session.thing)
         except (Problem, cutis.Error) as failure:
-            self.report({"ERROR"}, str(failure))
+            self.report({"ERROR"}, sentence(failure))
             return {"CANCELLED"}
         return {"FINISHED"}
 
@@ -364,7 +399,7 @@ class CUTIS_OT_add_map(bpy.types.Operator):
         from .addon_properties import MAPS
         thing = mesh_of(context)
         if thing is None:
-            self.report({"ERROR"}, "select a mesh object")
+            self.report({"ERROR"}, "Select a mesh object")
             return {"CANCELLED"}
         group = thing.vertex_groups.get("cutis_" + self.name)
         if group is None:
@@ -375,7 +410,7 @@ class CUTIS_OT_add_map(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (CUTIS_OT_bake, CUTIS_OT_remove, CUTIS_OT_worst, CUTIS_OT_refresh, CUTIS_OT_add_map)
+CLASSES = (CUTIS_OT_bake, CUTIS_OT_stop, CUTIS_OT_remove, CUTIS_OT_worst, CUTIS_OT_refresh, CUTIS_OT_add_map)
 
 
 def register():

@@ -18,7 +18,7 @@ from bpy.app.handlers import persistent
 
 from . import addon_compat, cutis
 from .addon_read import (BACK, MODIFIER, Motion, Problem, Reading, armature_index, armature_of, check_usable,
-                         mates_of, rigid_pieces)
+                         mates_of, rigid_pieces, sentence)
 
 SNAPSHOT_BYTES = 256e6  # of all snapshots of a session
 HANDLER_SECONDS = 0.5  # that a frame change may take in the window before the rest is left to a timer
@@ -397,7 +397,7 @@ class Session:
 
 
 def report_error(name, failure):
-    errors[name] = str(failure)
+    errors[name] = sentence(failure)
 
 
 def start(thing, scene=None):

@@ -3,9 +3,9 @@ import json
 
 import bpy
 
-from . import addon_live, cutis
+from . import addon_bake, addon_live, cutis
 from .addon_properties import MAPS
-from .addon_read import armature_of, character_of, lead_of, mesh_of, meshes_of, parts_of
+from .addon_read import armature_of, character_of, lead_of, mesh_of, meshes_of, parts_of, sentence
 
 
 class Sidebar:
@@ -26,6 +26,10 @@ def wrap(layout, text, icon="NONE"):
         line += (" " if line else "") + word
     if line:
         layout.label(text=line, icon=icon)
+
+
+def duration(seconds):
+    return "%.3g ms" % (1000 * seconds) if seconds < 1 else "%.3g s" % seconds
 
 
 def aligned(layout):
@@ -104,7 +108,7 @@ class CUTIS_PT_notes(Sidebar, bpy.types.Panel):
 
     def draw(self, context):
         for text in self.notes(context):
-            wrap(self.layout, text, "INFO")
+            wrap(self.layout, sentence(text), "INFO")
 
 
 class CUTIS_PT_parameters(Sidebar, bpy.types.Panel):
@@ -167,6 +171,11 @@ class CUTIS_PT_bake(Sidebar, bpy.types.Panel):
             column.prop(own, "tolerance", text="Error (%)")
             column.prop(own, "targets", text="Keys")
         column.prop(own, "loop")
+        running = addon_bake.running
+        if running is not None:
+            self.layout.label(text=running.text, icon="TIME")
+            self.layout.operator("cutis.stop", icon="CANCEL")
+            return
         self.layout.operator("cutis.bake", icon="RENDER_ANIMATION")
         self.layout.operator("cutis.remove", icon="TRASH")
 
@@ -185,13 +194,13 @@ class CUTIS_PT_report(Sidebar, bpy.types.Panel):
         layout = self.layout
         wrap(layout, report["text"])
         if report["verdict"]:
-            wrap(layout, report["verdict"], {"good": "CHECKMARK", "look": "INFO"}.get(report["level"], "ERROR"))
+            wrap(layout, sentence(report["verdict"]), {"good": "CHECKMARK", "look": "INFO"}.get(report["level"], "ERROR"))
         layout.label(text="Volume: at most %.2g %% off" % (100 * report["volume"]))
         layout.label(text="Intersections: %d (%d at rest)" % (report["intersections"], report["intersections_rest"]))
-        layout.label(text="Time: %.3g s, %.3g ms a frame" % (report["seconds"], report["ms"]))
-        for text in report["warnings"]:
-            wrap(layout, text, "INFO")
+        layout.label(text="Time: %s, %s a frame" % (duration(report["seconds"]), duration(report["ms"] / 1000)))
         layout.operator("cutis.worst_frame", icon="VIEWZOOM")
+        for text in report["findings"][1:] + report["warnings"]:
+            wrap(layout, sentence(text), "INFO")
 
 
 class CUTIS_PT_rig(Sidebar, bpy.types.Panel):

@@ -28,6 +28,12 @@ class Problem(Exception):
     """A sentence for the user."""
 
 
+def sentence(failure):
+    """What went wrong, as Blender shows it."""
+    text = str(failure)
+    return text[:1].upper() + text[1:]
+
+
 def why_unusable(thing):
     """What keeps an object from being simulated; None: nothing."""
     if thing is None or thing.type != "MESH":

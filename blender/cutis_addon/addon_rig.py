@@ -4,7 +4,7 @@ import numpy as np
 from mathutils import Vector
 
 from . import cutis
-from .addon_read import BACK, TURN, Problem, _evaluated, check_usable, matrix
+from .addon_read import BACK, TURN, Problem, _evaluated, check_usable, matrix, sentence
 
 JOINTS = "cutis joints"
 
@@ -48,7 +48,7 @@ class CUTIS_OT_rig_joints(bpy.types.Operator):
                 bpy.data.objects.remove(empty)
             made, places = make(thing, self.template)
         except (Problem, cutis.Error) as failure:
-            self.report({"ERROR"}, str(failure))
+            self.report({"ERROR"}, sentence(failure))
             return {"CANCELLED"}
         collection = bpy.data.collections.get(JOINTS) or bpy.data.collections.new(JOINTS)
         if collection.name not in context.scene.collection.children:
@@ -81,7 +81,7 @@ class CUTIS_OT_rig(bpy.types.Operator):
             template = self.template if self.template != "auto" or thing is None else thing.get("cutis_template", "auto")
             made, places = make(thing, template)
         except (Problem, cutis.Error) as failure:
-            self.report({"ERROR"}, str(failure))
+            self.report({"ERROR"}, sentence(failure))
             return {"CANCELLED"}
         character = made.character
         names, parents = character.joints, character.parents
