@@ -372,7 +372,7 @@ class CUTIS_OT_refresh(bpy.types.Operator):
     bl_description = "Read mesh, animation and props again"
 
     def execute(self, context):
-        session = addon_live.session_of(context.object)
+        session = addon_live.session_of(context)
         if session is None:
             self.report({"ERROR"}, "Switch Live on first")
             return {"CANCELLED"}
@@ -385,6 +385,17 @@ class CUTIS_OT_refresh(bpy.types.Operator):
         except (Problem, cutis.Error) as failure:
             self.report({"ERROR"}, sentence(failure))
             return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class CUTIS_OT_show_colors(bpy.types.Operator):
+    bl_idname = "cutis.show_colors"
+    bl_label = "Show colours"
+    bl_description = "Set this 3D view to show the colours: Viewport Shading > Solid, Color > Attribute"
+
+    def execute(self, context):
+        context.space_data.shading.type = "SOLID"
+        context.space_data.shading.color_type = "VERTEX"
         return {"FINISHED"}
 
 
@@ -410,7 +421,8 @@ class CUTIS_OT_add_map(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (CUTIS_OT_bake, CUTIS_OT_stop, CUTIS_OT_remove, CUTIS_OT_worst, CUTIS_OT_refresh, CUTIS_OT_add_map)
+CLASSES = (CUTIS_OT_bake, CUTIS_OT_stop, CUTIS_OT_remove, CUTIS_OT_worst, CUTIS_OT_refresh, CUTIS_OT_show_colors,
+           CUTIS_OT_add_map)
 
 
 def register():

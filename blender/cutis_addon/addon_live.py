@@ -17,7 +17,7 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from . import addon_compat, cutis
-from .addon_read import (BACK, MODIFIER, Motion, Problem, Reading, armature_index, armature_of, check_usable,
+from .addon_read import (BACK, MODIFIER, Motion, Problem, Reading, armature_index, armature_of, character_of, check_usable,
                          mates_of, rigid_pieces, sentence)
 
 SNAPSHOT_BYTES = 256e6  # of all snapshots of a session
@@ -75,11 +75,10 @@ def temporary_file():
     return path
 
 
-def session_of(thing):
-    """The session that an object belongs to: as its mesh or as its armature."""
-    if thing is None:
-        return None
-    return sessions.get(thing.name) or next((s for s in sessions.values() if s.has(thing)), None)
+def session_of(context):
+    """The session of the character that is selected."""
+    lead = character_of(context)
+    return sessions.get(lead.name) if lead is not None else None
 
 
 class Preparation:
@@ -167,10 +166,6 @@ class Session:
     def objects(self):
         """The mesh objects that are there."""
         return [bpy.data.objects[name] for name in self.paths if name in bpy.data.objects]
-
-    def has(self, thing):
-        """Whether an object is a mesh or the armature of this character."""
-        return thing.name == self.name or thing.name in self.paths or (self.thing is not None and armature_of(self.thing) == thing)
 
     # ---- building ----
 
@@ -595,7 +590,9 @@ def work():
         try:
             if session.stale and session.job is None:
                 session.refresh(scene)
-            if not session.prepared() or not session.show(scene.frame_current, 0.05):
+            if session.prepared() and session.show(scene.frame_current, 0.05):
+                session.show_extras(scene.frame_current)
+            else:
                 again = True
             update_view(thing)
         except (Problem, cutis.Error) as failure:
@@ -608,7 +605,7 @@ def draw_timeline():
     """A bar over the frames that are simulated, in the timeline and the dope sheet."""
     import gpu
     from gpu_extras.batch import batch_for_shader
-    session = session_of(bpy.context.object)
+    session = session_of(bpy.context)
     if not session or session.motion is None or not session.done:
         return
     view = bpy.context.region.view2d

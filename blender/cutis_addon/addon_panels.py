@@ -58,6 +58,9 @@ class CUTIS_PT_main(Sidebar, bpy.types.Panel):
         column.prop(own, "surface")
         column.prop(own, "preset")
         column.prop(own, "color")
+        shading = context.space_data.shading
+        if own.color != "none" and (shading.type, shading.color_type) != ("SOLID", "VERTEX"):
+            layout.operator("cutis.show_colors", icon="SHADING_SOLID")
         layout.prop(own, "live", toggle=True, icon="PLAY")
         session = addon_live.sessions.get(thing.name)
         if session and (session.job or session.motion is None):
@@ -94,7 +97,7 @@ class CUTIS_PT_notes(Sidebar, bpy.types.Panel):
 
     @staticmethod
     def notes(context):
-        session = addon_live.session_of(context.object)
+        session = addon_live.session_of(context)
         if session is None or session.job or session.motion is None:
             return []
         return session.reading.warnings + session.model.warnings + session.model.notes

@@ -109,12 +109,15 @@ def character_of(context):
 
 
 def mesh_of(context):
-    """The active mesh, or one that the active armature moves."""
+    """The active mesh, or one of the active armature, or of an armature below the active object (importers put empties above)."""
     thing = context.object
-    if thing is not None and thing.type == "ARMATURE":
-        meshes = [m for m in meshes_of(context.scene, thing) if m.cutis.joined] or meshes_of(context.scene, thing)
-        return meshes[0] if meshes else None
-    return thing if thing is not None and thing.type == "MESH" else None
+    if thing is None or thing.type == "MESH":
+        return thing
+    for armature in [thing, *thing.children_recursive]:
+        meshes = meshes_of(context.scene, armature) if armature.type == "ARMATURE" else []
+        if meshes:
+            return next((mesh for mesh in meshes if mesh.cutis.joined), meshes[0])
+    return None
 
 
 def has_weights(thing):
