@@ -419,6 +419,38 @@ def a_session_prepared_on_a_thread_is_the_same():
 
 
 @check
+def a_pose_without_keys_is_kept_and_shown():
+    scene, body, armature = arm(frames=8)
+    body.cutis.live = True
+    one = straight(body, scene)
+    session = live().sessions[body.name]
+    moved = next(c.data_path for c in armature.animation_data.action.fcurves if "rotation_quaternion" in c.data_path
+                 and np.ptp([k.co.y for k in c.keyframe_points]) > 0.01)
+    bone = armature.path_resolve(moved.rsplit(".", 1)[0])
+    by_hand = (0.8, 0.6, 0, 0)
+
+    def is_by_hand():
+        return np.abs(np.array(bone.rotation_quaternion) - by_hand).max() < 1e-6
+
+    # plain skinning is shown for it, reading the timeline does not lose it, and it is read once
+    scene.frame_set(5)
+    bone.rotation_quaternion = by_hand
+    bpy.context.view_layer.update()
+    assert session.stale and not body.modifiers["cutis"].show_viewport
+    session.refresh(scene)
+    assert is_by_hand() and not session.stale and not body.modifiers["cutis"].show_viewport
+    bpy.context.view_layer.update()
+    assert is_by_hand() and not session.stale
+
+    # the next frame has its own pose, and its flesh; a bake leaves it, too
+    assert (raw(body, 6) == one[5]).all() and body.modifiers["cutis"].show_viewport and not is_by_hand()
+    bone.rotation_quaternion = by_hand
+    body.cutis.path = os.path.join(FOLDER, "posed.pc2")
+    assert bpy.ops.cutis.bake() == {"FINISHED"}
+    assert is_by_hand()
+
+
+@check
 def other_frames_of_the_scene_are_noticed():
     scene, body, _ = arm(frames=6)
     body.cutis.live = True
@@ -426,6 +458,10 @@ def other_frames_of_the_scene_are_noticed():
     scene.frame_end = 14
     assert all((a == b).all() for a, b in zip(one, straight(body, scene)))
     assert live().sessions[body.name].done == 14 and (raw(body, 14) != one[5]).any()
+    scene.frame_set(15)
+    assert not body.modifiers["cutis"].show_viewport  # plain skinning out of the range
+    scene.frame_set(14)
+    assert body.modifiers["cutis"].show_viewport and body.modifiers["cutis"].show_render
     scene.frame_start = 3
     scene.frame_set(3)
     assert live().sessions[body.name].motion.start == 3

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from . import addon_compat, addon_live, cutis
-from .addon_read import (KEYS, MODIFIER, Motion, Problem, Reading, armature_of, character_of, check_usable, mates_of, mesh_of,
+from .addon_read import (KEYS, MODIFIER, Motion, Problem, Reading, Walk, armature_of, character_of, check_usable, mates_of, mesh_of,
                          parts_of, sentence)
 
 BAKED = "cutis bake"  # the modifier, and the action
@@ -37,13 +37,12 @@ class Bake:
 
         # what goes in, as live mode reads it
         addon_live._busy += 1
-        now, part = scene.frame_current, scene.frame_subframe
         try:
-            scene.frame_set(scene.frame_start)
-            self.reading = Reading(scene, thing)
-            self.motion = Motion(scene, thing, self.reading)
+            with Walk(scene, armature_of(thing)):
+                scene.frame_set(scene.frame_start)
+                self.reading = Reading(scene, thing)
+                self.motion = Motion(scene, thing, self.reading)
         finally:
-            scene.frame_set(now, subframe=part)
             addon_live._busy -= 1
         self.character = self.reading.character(self.motion.clip("timeline"))
 

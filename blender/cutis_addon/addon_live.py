@@ -17,11 +17,12 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from . import addon_compat, cutis
-from .addon_read import (BACK, MODIFIER, Motion, Problem, Reading, armature_index, armature_of, character_of, check_usable,
-                         mates_of, rigid_pieces, sentence)
+from .addon_read import (BACK, MODIFIER, Motion, Problem, Reading, Walk, armature_index, armature_of, bones_now, character_of,
+                         check_usable, mates_of, rigid_pieces, sentence)
 
 SNAPSHOT_BYTES = 256e6  # of all snapshots of a session
 HANDLER_SECONDS = 0.5  # that a frame change may take in the window before the rest is left to a timer
+REST_SECONDS = 0.5  # without a change of the pose before it is read
 EDITING = ("EDIT", "WEIGHT_PAINT")  # modes in which a mesh is left alone until its user is done
 HEADER = 32  # bytes of a .pc2 file before its positions
 
@@ -139,6 +140,8 @@ class Session:
         self.name = name
         self.reading = self.motion = self.model = self.job = None
         self.stale = True
+        self.posed = None  # bones of a pose without keys, for which there is no simulation
+        self.changed_at = 0.0
         self.paths = {}  # of the .pc2 files, by the name of the mesh object
         self.frames = None  # memory of the files: (frames x vertices x 3) for each part
         self.done = 0  # frames that are simulated
@@ -169,22 +172,23 @@ class Session:
 
     # ---- building ----
 
-    def refresh(self, scene, wait=None, anew=False):
+    def refresh(self, scene, wait=None, anew=False, keep_pose=True):
         """Read what changed and keep what did not (`anew`: keep nothing). Where the simulation starts anew it is prepared at once with `wait`, as without a
         window, else on a thread: prepared() tells when that is done."""
         global _busy
         thing = self.thing
         _busy += 1
-        now, part = scene.frame_current, scene.frame_subframe
         try:
             check_usable(thing)
-            if armature_of(thing) is None:
+            armature = armature_of(thing)
+            if armature is None:
                 raise Problem("%s has no armature; choose one, or use Rig to make one" % thing.name)
-            scene.frame_set(scene.frame_start)
-            reading = Reading(scene, thing)
-            motion = Motion(scene, thing, reading)
+            with Walk(scene, armature, keep_pose) as walk:
+                scene.frame_set(scene.frame_start)
+                reading = Reading(scene, thing)
+                motion = Motion(scene, thing, reading)
+            self.posed = bones_now(armature, reading.bones) if walk.loose else None
         finally:
-            scene.frame_set(now, subframe=part)
             _busy -= 1
         self.stale = False
 
@@ -202,9 +206,7 @@ class Session:
             made.run()
             self.install(made)
         else:
-            for part in self.objects():
-                if part.modifiers.get(MODIFIER):
-                    part.modifiers[MODIFIER].show_viewport = False  # plain skinning meanwhile
+            self.set_shown(False)  # plain skinning meanwhile
             self.job = made
             made.thread = threading.Thread(target=made.run, daemon=True)
             made.thread.start()
@@ -280,6 +282,35 @@ class Session:
         self.prop_places = np.zeros((self.motion.count, len(self.reading.props), 3, 4), np.float32)
         for name, path in self.paths.items():
             attach(bpy.data.objects[name], path, self.motion.start)
+        self.set_shown(self.posed is None)
+
+    def set_shown(self, shown):
+        """Show the simulation, or Blender's own skinning."""
+        for part in self.objects():
+            modifier = part.modifiers.get(MODIFIER)
+            if modifier is not None and modifier.show_viewport != shown:
+                modifier.show_viewport = modifier.show_render = shown
+
+    def pose_changed(self, scene):
+        """The armature was changed. A pose other than that of the animation is shown by Blender's skinning, and is looked at when the
+        hand rests; returns whether it is to be looked at."""
+        index = scene.frame_current - self.motion.start
+        if self.job is not None or not 0 <= index < self.motion.count or scene.frame_subframe != 0:
+            return False
+        now = bones_now(armature_of(self.thing), self.reading.bones)
+
+        def same(other):
+            return other.shape == now.shape and np.abs(now - other).max() <= 1e-6 * max(1, np.abs(now).max())
+
+        if same(self.motion.bones[index]):
+            self.posed = None
+            self.set_shown(True)
+            return False
+        self.set_shown(False)
+        if self.posed is not None and same(self.posed):
+            return False
+        self.changed_at = time.monotonic()
+        return True
 
     def store(self, index, positions):
         """A frame into the files."""
@@ -491,8 +522,11 @@ def before_frame(scene, *_):
             continue
         try:
             session.stale |= session.other_range(scene)
+            if session.motion is not None and session.job is None:
+                session.posed = None  # a new frame has its own pose
+                session.set_shown(session.motion.start <= scene.frame_current <= session.motion.end)
             if session.stale and bpy.app.background:
-                session.refresh(scene)
+                session.refresh(scene, keep_pose=False)  # that of the frame before
             if not session.prepared():
                 wake()
                 continue
@@ -536,7 +570,9 @@ def after_change(scene, graph):
             if thing is None or session.reading is None:
                 continue
             armature = armature_of(thing)
-            mine = isinstance(real, bpy.types.Action) or (armature and real.name == armature.name and isinstance(real, bpy.types.Object))
+            mine = isinstance(real, bpy.types.Action) or (
+                armature and isinstance(real, bpy.types.Object) and real.name == armature.name and not playing()
+                and (session.motion is None or session.pose_changed(scene)))
             prop = isinstance(real, bpy.types.Object) and real.name in session.reading.prop_names and update.is_updated_transform \
                 and real.cutis.prop == "collider"
             edited = isinstance(real, (bpy.types.Mesh, bpy.types.Object)) and any(
@@ -589,6 +625,9 @@ def work():
             continue
         try:
             if session.stale and session.job is None:
+                if time.monotonic() - session.changed_at < REST_SECONDS:
+                    again = True
+                    continue
                 session.refresh(scene)
             if session.prepared() and session.show(scene.frame_current, 0.05):
                 session.show_extras(scene.frame_current)

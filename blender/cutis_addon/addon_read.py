@@ -159,6 +159,39 @@ class Bare:
             key.mute = muted
 
 
+class Walk:
+    """With it, the timeline may be walked over: frame and pose are as before behind it, a pose without keys, too."""
+
+    def __init__(self, scene, armature, keep_pose=True):
+        self.scene, self.armature = scene, armature if keep_pose else None
+        self.loose = False  # whether the pose was one without keys
+
+    def values(self):
+        return [(tuple(bone.location), tuple(bone.rotation_quaternion), tuple(bone.rotation_euler), tuple(bone.rotation_axis_angle),
+                 tuple(bone.scale)) for bone in self.armature.pose.bones] if self.armature else []
+
+    def __enter__(self):
+        self.frame, self.part = self.scene.frame_current, self.scene.frame_subframe
+        self.before = self.values()
+        return self
+
+    def __exit__(self, *_):
+        self.scene.frame_set(self.frame, subframe=self.part)
+        after = self.values()
+        self.loose = after != self.before
+        for i, bone in enumerate(self.armature.pose.bones if self.loose else ()):
+            if after[i] != self.before[i]:
+                bone.location, bone.rotation_quaternion, bone.rotation_euler, bone.rotation_axis_angle, bone.scale = self.before[i]
+        if self.loose:
+            bpy.context.view_layer.update()
+
+
+def bones_now(armature, names):
+    """Bones in cutis' space (bones x 4 x 4), at the frame that is shown."""
+    base = TURN @ matrix(armature.matrix_world)
+    return np.array([base @ matrix(armature.pose.bones[name].matrix) for name in names])
+
+
 def matrix(m):
     return np.array(m, float).reshape(4, 4)
 
@@ -489,7 +522,6 @@ class Motion:
         self.start, self.end = scene.frame_start, scene.frame_end
         self.fps = scene.render.fps / scene.render.fps_base
         armature = armature_of(thing)
-        poses = [armature.pose.bones[name] for name in reading.bones] if armature else []
         props = [bpy.data.objects[name] for name in reading.prop_names]
         parts = [bpy.data.objects[part.name] for part in reading.parts]
         keys = [one.data.shape_keys.key_blocks[name] for one, part in zip(parts, reading.parts) for name in part.keys]
@@ -512,8 +544,7 @@ class Motion:
         places = np.empty((len(self.frames), len(parts), 4, 4))
         self.weights = np.zeros((len(self.frames), len(keys)), np.float32)
 
-        # walk over the timeline with the meshes switched off, and return
-        now, part = scene.frame_current, scene.frame_subframe
+        # walk over the timeline with the meshes switched off; the caller returns
         with contextlib.ExitStack() as stack:
             for one in parts:
                 stack.enter_context(Bare(one))
@@ -523,19 +554,16 @@ class Motion:
                 places[i] = [matrix(one.matrix_world) for one in parts]
                 n = 0
                 if armature:
-                    base = TURN @ matrix(armature.matrix_world)
-                    for n, pose in enumerate(poses):
-                        world[i, n] = matrix(pose.matrix)
-                    n = len(poses)
-                    world[i, :n] = base @ world[i, :n]
+                    n = len(reading.bones)
+                    world[i, :n] = bones_now(armature, reading.bones)
                     if reading.loose:
-                        world[i, n] = base
+                        world[i, n] = TURN @ matrix(armature.matrix_world)
                         n += 1
                 for k, prop in enumerate(props):
                     world[i, n + k] = TURN @ rest_matrix(prop) if prop.cutis.prop != "collider" else TURN @ matrix(prop.matrix_world)
                 self.weights[i] = [0.0 if key.mute else key.value for key in keys]
-        scene.frame_set(now, subframe=part)
 
+        self.bones = world[self.rows, :len(reading.bones)]
         self.parts = cutis.local_parts(world, reading.parents)
         self.places, self.morphs = places[self.rows], self.weights[self.rows]  # of whole frames
 
