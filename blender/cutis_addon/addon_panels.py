@@ -69,6 +69,8 @@ class CUTIS_PT_main(Sidebar, bpy.types.Panel):
             row = layout.row()
             row.label(text="%d of %d frames simulated" % (session.done, session.motion.count))
             row.operator("cutis.refresh", text="", icon="FILE_REFRESH")
+            if session.posed is not None:
+                wrap(layout, "This pose has no keys: plain skinning is shown. Insert keyframes to see flesh", "INFO")
         if thing.name in addon_live.errors:
             wrap(layout.box(), addon_live.errors[thing.name], "ERROR")
 
@@ -127,7 +129,7 @@ class CUTIS_PT_parameters(Sidebar, bpy.types.Panel):
         own = character_of(context).cutis
         column = self.layout.column()
         if not own.armature and armature_of(character_of(context)):
-            column.prop(own, "armature", text="Other armature")
+            column.prop(own, "armature", text="Armature")
         column.prop(own, "detail")
         column.prop(own, "drawn")
         column.prop(own, "lead_in")
