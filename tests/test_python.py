@@ -1,6 +1,7 @@
 """test_python.py: the Python package, as staged in a folder that PYTHONPATH names. Usage: /usr/bin/python3 test_python.py"""
 import ctypes
 import gc
+import inspect
 import os
 import resource
 import subprocess
@@ -149,6 +150,57 @@ class Characters(unittest.TestCase):
         self.assertRaisesRegex(cutis.ArgumentError, "did you mean 'iterations'", cutis.Model, small(), "layers",
                                {"iteration": 3})
 
+    def test_none_and_other_types_are_python_errors(self):
+        """Wherever text, a number, a list or a table is wanted: TypeError or ValueError, and the process lives."""
+        bar = small()
+        model = cutis.Model(bar, "lbs")
+        state = model.state()
+        pose = bar.rest_pose()
+        square = np.eye(3), [[0, 1, 2]]
+        for attempt in (
+                lambda: cutis.Character.make(None), lambda: cutis.Character.make("arm", "big"), lambda: cutis.Character.load(None),
+                lambda: cutis.Character.load("x.glb", "text"), lambda: cutis.Character(), lambda: bar.save(None),
+                lambda: bar.pose("bend", "now"), lambda: bar.motion(3), lambda: bar.motion("bend", None),
+                lambda: bar.with_motion(None), lambda: bar.with_motion("x.bvh", [1]), lambda: cutis.read_cache(None),
+                lambda: cutis.solver(None), lambda: cutis.Pool("two"), lambda: cutis.Pool(None),
+                lambda: cutis.Model(bar, None), lambda: cutis.Model(bar, "lattice", {"fat_stiffness": None}),
+                lambda: cutis.Model(bar, "lattice", "fat_stiffness=3"), lambda: cutis.Model(bar, "lattice", [1, 2]),
+                lambda: cutis.Model(bar, "lbs", detail="fine"), lambda: cutis.Model(bar, "lbs", substep="short"),
+                lambda: cutis.Model(bar, "lbs", pool=2), lambda: model.parameter(None), lambda: model.find_output("touch"),
+                lambda: state.output(None), lambda: state.output_role(None), lambda: state.prop("ball"), lambda: state.prop(0.5),
+                lambda: state.step("long", pose), lambda: state.step(float("inf"), pose), lambda: state.step(0, pose, acceleration=None),
+                lambda: state.step(0, pose, wind=(1, 2)), lambda: state.step(0, pose, drags=[(0, 0)]),
+                lambda: state.step(0, pose, drags=[(0.5, (0, 0, 0), 1)]), lambda: state.step(0, pose, drags=[(0, (0, 0), 1)]),
+                lambda: state.step(0, pose, impulses=[(0, 0)]), lambda: state.run_to(1, None),
+                lambda: state.run_to(float("nan"), bar.motion("bend")), lambda: state.teleport(None),
+                lambda: cutis.bake(None), lambda: cutis.bake(bar, fps="a"), lambda: cutis.bake(bar, props="cube"),
+                lambda: cutis.bake(bar, props=[1]), lambda: cutis.bake(bar, detail="draft"), lambda: cutis.bake(bar, joint_map=[1]),
+                lambda: cutis.bake(bar, progress=4), lambda: cutis.bake(bar, message=4), lambda: cutis.bake(bar, clip=3),
+                lambda: cutis.bake(bar, threads=2.5), lambda: cutis.rig(bar, 5), lambda: cutis.rig(bar, landmarks={"x": (1, 2)}),
+                lambda: cutis.rig(bar, landmarks=[1]), lambda: cutis.measure(bar, None), lambda: cutis.measure(bar, np.zeros((1, 12, 3)), "a"),
+                lambda: cutis.Character.from_arrays(*square, joints=[("a", -1)]),
+                lambda: cutis.Character.from_arrays(*square, joints=[cutis.Joint(None)]),
+                lambda: cutis.Character.from_arrays(*square, joints=[cutis.Joint("a", "root")]),
+                lambda: cutis.Character.from_arrays(*square, joints=[cutis.Joint("a", inverse_bind=np.eye(2))]),
+                lambda: cutis.Character.from_arrays(*square, maps=[1]), lambda: cutis.Character.from_arrays(*square, clips=["walk"]),
+                lambda: cutis.Character.from_arrays(*square, props=["ball"]), lambda: cutis.Character.from_arrays(square[0], None),
+                lambda: cutis.Character.from_arrays(square[0], np.array([[0, 1, 2**40]])),
+                lambda: cutis.Character.from_arrays(*square, props=[cutis.Prop("p", shape="sphere", size=(1,))]),
+                lambda: cutis.Character.from_arrays(*square, props=[cutis.Prop("p", shape="sphere", size=(1, 0, 0), joint=9)])):
+            with self.assertRaises((TypeError, ValueError)) as caught:
+                attempt()
+            self.assertTrue(str(caught.exception))
+
+    def test_everything_public_is_documented(self):
+        for name in cutis.__all__:
+            one = getattr(cutis, name)
+            members = [(name, one)]
+            if inspect.isclass(one):
+                members += [(name + "." + k, v) for k, v in vars(one).items() if not k.startswith("_") and (
+                    inspect.isfunction(v) or isinstance(v, (property, classmethod)))]
+            for path, member in members:
+                self.assertTrue(inspect.getdoc(member), path)
+
     def test_wrong_steps_are_python_errors(self):
         state = cutis.Model(small(), "lbs").state()
         for error, attempt in (
@@ -206,6 +258,16 @@ class Solvers(unittest.TestCase):
             one.step(1 / 30, motion=bar.motion("bend"))
             two.step(1 / 30, motion=lambda time: bar.pose("bend", time))
         self.assertTrue((one.positions == two.positions).all())
+
+        # arrays that nobody else holds, and memory that is used again at once
+        man = cutis.Character.make("man", 0.4)
+        clip = man.motion("walk")
+        model = cutis.Model(man, "lbs")
+        one, two = model.state(), model.state()
+        for _ in range(5):
+            one.step(1 / 30, motion=clip)
+            two.step(1 / 30, motion=lambda time: clip.pose(time).astype(float).tolist())
+            self.assertTrue((one.positions == two.positions).all())
 
     def test_steps_release_the_interpreter(self):
         arm = cutis.Character.make("arm")

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _structs as c
 from .character import Character
-from .core import array, call, decode, encode, library, settings_array, view
+from .core import (call, decode, encode, encode_optional, library, number, settings_array, table, vector, view, whole)
 from .tools import quality_of
 
 STAGES = ("load", "build", "lead_in", "loop", "frames", "measure", "write")
@@ -43,6 +43,11 @@ class BakeResult:
             for f in (made.verdict.findings[i] for i in range(made.verdict.finding_count if made.has_verdict else 0))]
         self.checks = [(decode(k.name), decode(k.relation), k.bound, k.value, k.passed)
                        for k in (made.checks[i] for i in range(made.check_count))]
+
+    def __repr__(self) -> str:
+        return "<cutis.BakeResult %s of %s: %d frames x %d vertices%s>" % (
+            self.solver, self.clip or "the idle pose", self.frame_count, self.vertex_count,
+            ", " + self.verdict if self.verdict else "")
 
     def __del__(self):
         if getattr(self, "_handle", None):
@@ -96,40 +101,46 @@ def bake(source: Union[str, Character], output: Optional[str] = None, *, solver:
         definition.character = source._handle
     else:
         definition.source.name = encode(source, "source")
-    definition.clip = encode(clip)
-    definition.motion.name = encode(motion)
-    pairs = (c.cutis_name_pair * max(1, len(joint_map or {})))()
-    for to, (one, two) in zip(pairs, (joint_map or {}).items()):
+    definition.clip = encode_optional(clip, "clip")
+    definition.motion.name = encode_optional(motion, "motion")
+    joint_map = table("joint_map", joint_map)
+    pairs = (c.cutis_name_pair * max(1, len(joint_map)))()
+    for to, (one, two) in zip(pairs, joint_map.items()):
         setattr(to, "from", encode(one))
         to.to = encode(two)
-    definition.map, definition.map_count = pairs, len(joint_map or {})
+    definition.map, definition.map_count = pairs, len(joint_map)
     for name, value in (("start", start), ("end", end), ("lead_in", lead_in)):
         if value is not None:
-            setattr(definition, name, float(value))
-    definition.fps = float(fps)
+            setattr(definition, name, number(name, value))
+    definition.fps = number("fps", fps)
     definition.loop = bool(loop)
 
     # props: a name, or (name, position) or (name, position, scale)
+    if isinstance(props, str) or not hasattr(props, "__len__"):
+        raise TypeError("props must be a list of names, or of (name, position) or (name, position, scale)")
     requests = (c.cutis_prop_request * max(1, len(props)))()
     for to, prop in zip(requests, props):
-        prop = (prop,) if isinstance(prop, str) else tuple(prop)
+        prop = tuple(prop) if isinstance(prop, (tuple, list)) and prop else (prop,)
         to.name = encode(prop[0], "the name of a prop")
         if len(prop) > 1 and prop[1] is not None:
             to.placed = True
-            to.position[:] = array("the position of a prop", prop[1], np.float32, (3,)).tolist()
-        to.scale = float(prop[2]) if len(prop) > 2 else 0
+            to.position[:] = vector("the position of a prop", prop[1])
+        to.scale = number("the scale of a prop", prop[2]) if len(prop) > 2 else 0
     definition.props, definition.prop_count = requests, len(props)
 
     # the simulation and the output
-    definition.solver = encode(solver)
+    definition.solver = encode_optional(solver, "solver")
     definition.settings, definition.setting_count, _alive = settings_array(settings)
-    definition.substep, definition.detail = float(substep), int(detail)
-    definition.output, definition.format = encode(output, "output"), encode(format)
-    definition.outputs, definition.checks = encode(outputs), encode(checks)
-    definition.tolerance, definition.targets = float(tolerance), int(targets)
+    definition.substep, definition.detail = number("substep", substep), whole("detail", detail)
+    definition.output, definition.format = encode_optional(output, "output"), encode_optional(format, "format")
+    definition.outputs, definition.checks = encode_optional(outputs, "outputs"), encode_optional(checks, "checks")
+    definition.tolerance, definition.targets = number("tolerance", tolerance), whole("targets", targets)
     definition.positions_only, definition.exact = bool(positions_only), bool(exact)
     definition.keep_frames = output is None and format is None if keep_frames is None else bool(keep_frames)
-    definition.measure, definition.partial, definition.threads = bool(measure), bool(partial), int(threads)
+    definition.measure, definition.partial, definition.threads = bool(measure), bool(partial), whole("threads", threads)
+    for name, function in (("progress", progress), ("message", message)):
+        if function is not None and not callable(function):
+            raise TypeError("%s must be a function, not %s" % (name, type(function).__name__))
 
     # the host
     def on_progress(_context, stage, done, total):

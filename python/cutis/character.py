@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _structs as c
-from .core import array, call, decode, encode, library, pointer, settings_array, view
+from .core import (array, call, decode, encode, library, number, pointer, settings_array, table, vector, view, whole)
 
 ROLES = ("collider", "rigid", "soft")
 SHAPES = ("mesh", "plane", "sphere", "capsule", "box")
@@ -105,15 +105,20 @@ class Prop:
     triangles: Any = None
 
 
+def _matrix(matrix: Any, what: str) -> np.ndarray:
+    """The upper three rows of a matrix of 3 x 4 or 4 x 4."""
+    made = np.asarray(matrix)
+    if made.dtype.kind not in "fiu" or made.shape not in ((3, 4), (4, 4)):
+        raise ValueError("%s must be a matrix of 3 x 4" % what)
+    return made.astype(float)[:3]
+
+
 def _set_transform(to: Any, matrix: Any, what: str) -> None:
     if isinstance(matrix, tuple) and len(matrix) == 3:
         for part, values, count in zip((to.translation, to.rotation, to.scale), matrix, (3, 4, 3)):
             part[:] = array(what, values, np.float32, (count,)).tolist()
         return
-    matrix = np.asarray(matrix, float)
-    if matrix.shape not in ((3, 4), (4, 4)):
-        raise ValueError("%s must be a matrix of 3 x 4" % what)
-    translation, rotation, scale = decompose(matrix[:3])
+    translation, rotation, scale = decompose(_matrix(matrix, what))
     to.translation[:] = translation.tolist()
     to.rotation[:] = rotation.tolist()
     to.scale[:] = scale.tolist()
@@ -131,7 +136,10 @@ def _corners(faces: Any) -> Tuple[np.ndarray, np.ndarray]:
             raise ValueError("faces must have the shape n x 3 (or n x 4)")
         corners = array("faces", faces, np.int32, (None, None))
         return np.arange(0, corners.size + 1, corners.shape[1], dtype=np.int32), corners.reshape(-1)
-    lengths = [len(face) for face in faces]
+    try:
+        lengths = [len(face) for face in faces]
+    except TypeError:
+        raise TypeError("faces must be an array, or a list of polygons") from None
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     flat = [corner for face in faces for corner in face]
     return first, array("faces", flat, np.int32, (None,)) if flat else np.zeros(0, np.int32)
@@ -155,7 +163,7 @@ def _influences(weights: Any, vertex_count: int, joint_count: int) -> Tuple[np.n
 class Character:
     """A mesh, its skeleton, weights and motion; read-only. Make one by load, make or from_arrays."""
 
-    def __init__(self, handle: Any, owner: Any = None):
+    def __init__(self, handle: Any = None, owner: Any = None):
         """Not for callers: a pointer of the library, and who frees it (None: this object)."""
         if not isinstance(handle, POINTER(c.cutis_character)) or not handle:
             raise TypeError("use Character.load, Character.make or Character.from_arrays")
@@ -176,6 +184,8 @@ class Character:
         if data is None:
             call("cutis_character_load", encode(path, "a path"), None, byref(handle))
         else:
+            if not isinstance(data, (bytes, bytearray, memoryview)):
+                raise TypeError("data must be bytes, not %s" % type(data).__name__)
             data = bytes(data)
             call("cutis_character_load_memory", ctypes.cast(data, ctypes.c_void_p), len(data), encode(path, "a path"), None,
                  byref(handle))
@@ -185,7 +195,7 @@ class Character:
     def make(cls, name: str, resolution: float = 1.0) -> "Character":
         """One of the built-in characters (cutis.zoo())."""
         handle = POINTER(c.cutis_character)()
-        call("cutis_zoo_make", encode(name), float(resolution), None, byref(handle))
+        call("cutis_zoo_make", encode(name), number("resolution", resolution), None, byref(handle))
         return cls(handle)
 
     @classmethod
@@ -231,17 +241,20 @@ class Character:
         skeleton = (c.cutis_joint * max(1, len(joints)))()
         scene: List[np.ndarray] = []
         for i, joint in enumerate(joints):
-            if not -1 <= joint.parent < i:
+            if not isinstance(joint, Joint):
+                raise TypeError("joints must be cutis.Joint, not %s" % type(joint).__name__)
+            if not -1 <= whole("the parent of joint %r" % joint.name, joint.parent) < i:
                 raise ValueError("the parent of joint %d, %r, must come before it" % (i, joint.name))
             local = np.eye(4)
-            local[:3] = (compose(*joint.rest) if isinstance(joint.rest, tuple) else np.asarray(joint.rest, float))[:3]
+            what = "the rest of joint %r" % joint.name
+            local[:3] = compose(*joint.rest)[:3] if isinstance(joint.rest, tuple) else _matrix(joint.rest, what)
             scene.append(scene[joint.parent] @ local if joint.parent >= 0 else local)
             skeleton[i].name = encode(joint.name, "the name of a joint")
             skeleton[i].parent = joint.parent
-            _set_transform(skeleton[i].rest, joint.rest, "the rest of joint %r" % joint.name)
+            _set_transform(skeleton[i].rest, joint.rest, what)
             _set_transform(skeleton[i].idle, joint.rest if joint.idle is None else joint.idle, "idle")
             if joint.inverse_bind is not None:
-                bind = np.asarray(joint.inverse_bind, float)[:3]
+                bind = _matrix(joint.inverse_bind, "the inverse_bind of joint %r" % joint.name)
             else:
                 try:
                     bind = np.linalg.inv(scene[i])[:3]
@@ -253,7 +266,7 @@ class Character:
         keep.append(skeleton)
 
         # painted maps and morphs
-        for what, kind, entries in (("map", c.cutis_map, maps or {}), ("morph", c.cutis_morph, morphs or {})):
+        for what, kind, entries in (("map", c.cutis_map, table("maps", maps)), ("morph", c.cutis_morph, table("morphs", morphs))):
             made = (kind * max(1, len(entries)))()
             for i, (key, values) in enumerate(entries.items()):
                 made[i].name = encode(key)
@@ -267,15 +280,20 @@ class Character:
         # props
         things = (c.cutis_prop * max(1, len(props)))()
         for to, prop in zip(things, props):
+            if not isinstance(prop, Prop):
+                raise TypeError("props must be cutis.Prop, not %s" % type(prop).__name__)
             if prop.role not in ROLES or prop.shape not in SHAPES:
                 raise ValueError("prop %r: the role is one of %s, the shape one of %s" % (prop.name, ROLES, SHAPES))
             to.name = encode(prop.name)
             to.role, to.shape = ROLES.index(prop.role), SHAPES.index(prop.shape)
-            to.size[:] = [float(x) for x in prop.size]
-            to.joint = prop.joint
-            to.mass, to.friction, to.restitution, to.stiffness = prop.mass, prop.friction, prop.restitution, prop.stiffness
+            what = "prop %r: " % prop.name
+            to.size[:] = vector(what + "size", prop.size)
+            to.joint = whole(what + "joint", prop.joint)
+            if not -1 <= prop.joint < len(joints):
+                raise ValueError("%sthere is no joint %d" % (what, prop.joint))
+            for name in ("mass", "friction", "restitution", "stiffness"):
+                setattr(to, name, number(what + name, getattr(prop, name)))
             if prop.shape == "mesh":
-                what = "prop %r: " % prop.name
                 to.positions = put(what + "positions", prop.positions, np.float32, (None, 3), ctypes.c_float)
                 to.vertex_count = len(keep[-1])
                 to.triangles = put(what + "triangles", prop.triangles, np.int32, (None, 3), ctypes.c_int)
@@ -287,6 +305,8 @@ class Character:
         # motion
         made_clips = (c.cutis_clip * max(1, len(clips)))()
         for to, clip in zip(made_clips, clips):
+            if not isinstance(clip, Clip):
+                raise TypeError("clips must be cutis.Clip, not %s" % type(clip).__name__)
             to.name = encode(clip.name)
             tracks, arrays = _tracks(clip, len(joints), given.morph_count)
             to.tracks = tracks
@@ -308,12 +328,13 @@ class Character:
 
     def with_motion(self, path: str, pairs: Optional[Dict[str, str]] = None) -> "Character":
         """A copy with the motion of a .bvh file as one more clip; pairs: joints of the motion and of the character."""
-        made = (c.cutis_name_pair * max(1, len(pairs or {})))()
-        for to, (source, target) in zip(made, (pairs or {}).items()):
+        pairs = table("pairs", pairs)
+        made = (c.cutis_name_pair * max(1, len(pairs)))()
+        for to, (source, target) in zip(made, pairs.items()):
             setattr(to, "from", encode(source))
             to.to = encode(target)
         handle = POINTER(c.cutis_character)()
-        call("cutis_character_add_bvh", self._handle, encode(path, "a path"), made, len(pairs or {}), None, byref(handle))
+        call("cutis_character_add_bvh", self._handle, encode(path, "a path"), made, len(pairs), None, byref(handle))
         return Character(handle)
 
     # ---- reading ----
@@ -324,14 +345,17 @@ class Character:
 
     @property
     def name(self) -> str:
+        """The file's name, or the one that was given."""
         return decode(self._c.name)
 
     @property
     def vertex_count(self) -> int:
+        """Number of vertices."""
         return self._c.vertex_count
 
     @property
     def joint_count(self) -> int:
+        """Number of joints."""
         return self._c.joint_count
 
     @property
@@ -372,10 +396,12 @@ class Character:
 
     @property
     def joints(self) -> List[str]:
+        """Names of the joints, parents first."""
         return [decode(self._c.joints[i].name) for i in range(self._c.joint_count)]
 
     @property
     def parents(self) -> List[int]:
+        """Of each joint the index of its parent, or -1."""
         return [self._c.joints[i].parent for i in range(self._c.joint_count)]
 
     @property
@@ -398,17 +424,19 @@ class Character:
 
     @property
     def props(self) -> List[str]:
+        """Names of the props."""
         return [decode(self._c.props[i].name) for i in range(self._c.prop_count)]
 
     @property
     def warnings(self) -> List[str]:
+        """What was wrong with the data and was mended, one sentence each."""
         return [decode(self._c.warnings[i]) for i in range(self._c.warning_count)]
 
     def clip_index(self, clip: Optional[str]) -> int:
         """Index of a clip; None: -1, the idle pose."""
         if clip is None:
             return -1
-        found = library.cutis_character_find_clip(self._handle, encode(clip))
+        found = library.cutis_character_find_clip(self._handle, encode(clip, "clip"))
         if found < 0:
             raise ValueError("there is no clip '%s' in %s; there are: %s" % (clip, self.name, ", ".join(self.clips)))
         return found
@@ -416,18 +444,20 @@ class Character:
     def pose(self, clip: Optional[str] = None, time: float = 0.0) -> np.ndarray:
         """(joints x 3 x 4), joint space to scene space: a clip at a time, or the idle pose."""
         joints = np.empty((self.joint_count, 3, 4), np.float32)
-        library.cutis_pose_sample(self._handle, self.clip_index(clip), float(time), pointer(joints, ctypes.c_float))
+        library.cutis_pose_sample(self._handle, self.clip_index(clip), number("time", time), pointer(joints, ctypes.c_float))
         return joints
 
     def rest_pose(self) -> np.ndarray:
+        """(joints x 3 x 4), joint space to scene space: the pose in which the mesh was bound."""
         joints = np.empty((self.joint_count, 3, 4), np.float32)
         library.cutis_pose_rest(self._handle, pointer(joints, ctypes.c_float))
         return joints
 
     def morph_weights(self, clip: Optional[str] = None, time: float = 0.0) -> np.ndarray:
+        """(morphs): weights of a clip at a time."""
         weights = np.zeros(self._c.morph_count, np.float32)
         if len(weights):
-            library.cutis_pose_morphs(self._handle, self.clip_index(clip), float(time), pointer(weights, ctypes.c_float))
+            library.cutis_pose_morphs(self._handle, self.clip_index(clip), number("time", time), pointer(weights, ctypes.c_float))
         return weights
 
     def motion(self, clip: Optional[str] = None, lead_in: float = 0.0) -> "ClipMotion":  # noqa: F821

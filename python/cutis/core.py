@@ -1,7 +1,8 @@
 """Errors, arrays and thread pools, shared by the other modules."""
 import ctypes
+import operator
 from ctypes import POINTER, byref
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -55,10 +56,13 @@ def call(name: str, *arguments: Any) -> None:
         raise _ERRORS.get(code, Error)(error.text.decode("utf-8", "replace"))
 
 
-def encode(text: Optional[str], what: str = "a name") -> Optional[bytes]:
+def encode_optional(text: Optional[str], what: str) -> Optional[bytes]:
+    """The same, where None is a choice."""
+    return None if text is None else encode(text, what)
+
+
+def encode(text: str, what: str = "a name") -> bytes:
     """Text (or a path) as the library takes it."""
-    if text is None:
-        return None
     if hasattr(text, "__fspath__"):
         text = text.__fspath__()
     if not isinstance(text, str):
@@ -70,6 +74,39 @@ def encode(text: Optional[str], what: str = "a name") -> Optional[bytes]:
 
 def decode(text: Optional[bytes]) -> str:
     return text.decode("utf-8", "replace") if text else ""
+
+
+def number(what: str, value: Any) -> float:
+    """A number, or an exception that names it."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError("%s must be a number, not %s" % (what, type(value).__name__)) from None
+
+
+def whole(what: str, value: Any) -> int:
+    """A whole number that the library can take, or an exception that names it."""
+    try:
+        made = operator.index(value)
+    except TypeError:
+        raise TypeError("%s must be a whole number, not %s" % (what, type(value).__name__)) from None
+    if not -2**31 <= made < 2**31:
+        raise ValueError("%s is too large: %d" % (what, made))
+    return made
+
+
+def vector(what: str, values: Any) -> List[float]:
+    """Three numbers, or an exception that names them."""
+    return array(what, values, np.float32, (3,)).tolist()
+
+
+def table(what: str, values: Any) -> Dict[Any, Any]:
+    """A dictionary (None: empty), or an exception that names it."""
+    if values is None:
+        return {}
+    if not hasattr(values, "items"):
+        raise TypeError("%s must be a dictionary, not %s" % (what, type(values).__name__))
+    return dict(values)
 
 
 def array(what: str, values: Any, dtype: Any, shape: Sequence[Optional[int]]) -> np.ndarray:
@@ -85,8 +122,11 @@ def array(what: str, values: Any, dtype: Any, shape: Sequence[Optional[int]]) ->
     if made.ndim != len(shape) or any(s is not None and s != n for s, n in zip(shape, made.shape)):
         wanted = " x ".join("n" if s is None else str(s) for s in shape)
         raise ValueError("%s must have the shape %s, not %s" % (what, wanted, " x ".join(map(str, made.shape)) or "()"))
-    if np.issubdtype(dtype, np.integer) and made.dtype.kind == "f":
-        raise TypeError("%s must be whole numbers" % what)
+    if np.issubdtype(dtype, np.integer):
+        if made.dtype.kind == "f":
+            raise TypeError("%s must be whole numbers" % what)
+        if made.size and (made.max() > np.iinfo(dtype).max or made.min() < np.iinfo(dtype).min):
+            raise ValueError("%s holds numbers that are too large" % what)
     return np.ascontiguousarray(made, dtype)
 
 
@@ -113,12 +153,16 @@ def view(at: Any, shape: Tuple[int, ...], owner: Any, kind: str = "<f4") -> np.n
 def settings_array(settings: Any) -> Tuple[Any, int, list]:
     """{"fat_stiffness": 10, "bones.Spine.skin_stiffness": "20"} as cutis_setting, and what must stay alive."""
     pairs = list(settings.items() if hasattr(settings, "items") else settings or ())
+    if any(isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2 for pair in pairs):
+        raise TypeError("settings must be a dictionary, or pairs of a key and a value")
     made = (c.cutis_setting * max(1, len(pairs)))()
     for i, (key, value) in enumerate(pairs):
         if isinstance(value, (bool, np.bool_)):
             value = "on" if value else "off"
         elif isinstance(value, (float, np.floating)):
             value = "%.9g" % value
+        elif not isinstance(value, (int, np.integer, str)):
+            raise TypeError("the value of setting %r must be a number or text, not %s" % (key, type(value).__name__))
         made[i].key = encode(key, "the key of a setting")
         made[i].value = encode(str(value))
     return made, len(pairs), [made]
@@ -129,14 +173,16 @@ class Pool:
 
     def __init__(self, threads: int = 0):
         self._pool = POINTER(c.cutis_pool)()
-        call("cutis_pool_create", int(threads), None, byref(self._pool))
+        call("cutis_pool_create", whole("threads", threads), None, byref(self._pool))
 
     @property
     def threads(self) -> int:
+        """Number of threads."""
         return library.cutis_pool_thread_count(self._pool)
 
     @property
     def jobs(self) -> Any:
+        """The pool as the library's functions take it."""
         return library.cutis_pool_jobs(self._pool)
 
     def __del__(self):

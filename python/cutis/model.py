@@ -8,7 +8,8 @@ import numpy as np
 
 from . import _structs as c
 from .character import Character
-from .core import Pool, array, call, decode, encode, jobs_of, library, pointer, settings_array, view
+from .core import (Pool, array, call, decode, encode, jobs_of, library, number, pointer, settings_array, vector, view,
+                   whole)
 from .solvers import DOMAINS, OutputInfo, _output
 
 
@@ -18,7 +19,7 @@ class ClipMotion:
     def __init__(self, character: Character, clip: Optional[str] = None, lead_in: float = 0.0):
         if not isinstance(character, Character):
             raise TypeError("character must be a cutis.Character")
-        if not lead_in >= 0:
+        if not number("lead_in", lead_in) >= 0:
             raise ValueError("lead_in must be 0 or more seconds")
         self.character = character
         self.lead_in = float(lead_in)
@@ -28,14 +29,14 @@ class ClipMotion:
     def pose(self, time: float) -> np.ndarray:
         """(joints x 3 x 4) at a time in the state's seconds."""
         joints = np.empty((self.character.joint_count, 3, 4), np.float32)
-        library.cutis_clip_motion_sample(ctypes.cast(byref(self._c), ctypes.c_void_p), float(time),
+        library.cutis_clip_motion_sample(ctypes.cast(byref(self._c), ctypes.c_void_p), number("time", time),
                                          pointer(joints, ctypes.c_float))
         return joints
 
     def morphs(self, time: float) -> np.ndarray:
         """Weights of the morphs at that time."""
         if len(self._weights):
-            library.cutis_clip_motion_morphs(byref(self._c), float(time), pointer(self._weights, ctypes.c_float))
+            library.cutis_clip_motion_morphs(byref(self._c), number("time", time), pointer(self._weights, ctypes.c_float))
         return self._weights
 
 
@@ -69,8 +70,8 @@ class Model:
         definition.character = character._handle
         definition.solver = encode(solver, "the name of a solver")
         definition.settings, definition.setting_count, _alive = settings_array(settings)
-        definition.substep = float(substep)
-        definition.detail = int(detail)
+        definition.substep = number("substep", substep)
+        definition.detail = whole("detail", detail)
         definition.jobs = jobs_of(pool)
         self.character = character
         self._handle = POINTER(c.cutis_model)()
@@ -100,12 +101,16 @@ class Model:
         return library.cutis_bake_lead_in(self._handle)
 
     def find_output(self, role: int, index: int = 0) -> Optional[OutputInfo]:
-        found = library.cutis_model_find_output(self._handle, int(role), int(index))
+        """The index-th output of that role (CUTIS_OUTPUT_...); None when there is none."""
+        found = library.cutis_model_find_output(self._handle, whole("role", role), whole("index", index))
         return _output(found.contents) if found else None
 
     def state(self) -> "State":
         """A new state, at rest."""
         return State(self)
+
+    def __repr__(self) -> str:
+        return "<cutis.Model %s of %s: %d elements>" % (self.solver, self.character.name, self.element_count)
 
 
 class State:
@@ -145,8 +150,12 @@ class State:
         matrix = array("transform", transform, np.float32, (3, 4))
         library.cutis_state_teleport(self.model._handle, self._handle, pointer(matrix, ctypes.c_float))
 
+    def __repr__(self) -> str:
+        return "<cutis.State of %s at %.4g s>" % (self.model.solver, self.time)
+
     @property
     def hash(self) -> int:
+        """Of all that changes: equal in equal simulations, on any machine."""
         return library.cutis_state_hash(self.model._handle, self._handle)
 
     @property
@@ -176,7 +185,7 @@ class State:
         step = c.cutis_step_input()
         keep: List[Any] = []
         failures: List[BaseException] = []
-        if not dt >= 0:
+        if not 0 <= number("dt", dt) < float("inf"):
             raise ValueError("dt must be 0 or more seconds")
         if (joints is None) == (motion is None):
             raise TypeError("either joints or motion must be given")
@@ -208,20 +217,20 @@ class State:
             step.morphs = pointer(keep[-1], ctypes.c_float)
         if drags:
             made = (c.cutis_drag * len(drags))()
-            for to, (vertex, target, strength) in zip(made, drags):
-                if not 0 <= vertex < self.model.character.vertex_count:
+            for to, (vertex, target, strength) in zip(made, _tuples("drags", drags, "(vertex, target, strength)")):
+                if not 0 <= whole("the vertex of a drag", vertex) < self.model.character.vertex_count:
                     raise ValueError("there is no vertex %r to drag" % (vertex,))
-                to.vertex, to.strength = int(vertex), float(strength)
-                to.target[:] = [float(x) for x in target]
+                to.vertex, to.strength = int(vertex), number("the strength of a drag", strength)
+                to.target[:] = vector("the target of a drag", target)
             step.drags, step.drag_count = made, len(drags)
-        step.acceleration[:] = [float(x) for x in acceleration]
-        step.wind[:] = [float(x) for x in wind]
+        step.acceleration[:] = vector("acceleration", acceleration)
+        step.wind[:] = vector("wind", wind)
         if impulses:
             blows = (c.cutis_impulse * len(impulses))()
-            for blow, (place, radius, velocity) in zip(blows, impulses):
-                blow.place[:] = [float(x) for x in place]
-                blow.radius = float(radius)
-                blow.velocity[:] = [float(x) for x in velocity]
+            for blow, (place, radius, velocity) in zip(blows, _tuples("impulses", impulses, "(place, radius, velocity)")):
+                blow.place[:] = vector("the place of an impulse", place)
+                blow.radius = number("the radius of an impulse", radius)
+                blow.velocity[:] = vector("the velocity of an impulse", velocity)
             step.impulses, step.impulse_count = blows, len(impulses)
         step.jobs = jobs_of(pool)
         library.cutis_state_step(self.model._handle, self._handle, byref(step), float(dt))
@@ -230,6 +239,10 @@ class State:
 
     def run_to(self, time: float, motion: ClipMotion, pool: Optional[Pool] = None) -> None:
         """Step along a motion to a time in the state's seconds, in the pieces that a bake takes: the same bits."""
+        if not isinstance(motion, ClipMotion):
+            raise TypeError("motion must be a cutis.ClipMotion, not %s" % type(motion).__name__)
+        if not abs(number("time", time)) < float("inf"):
+            raise ValueError("time must be a number of seconds")
         piece = 2 * self.model.substep if self.model.substep > 0 else float("inf")
         last = False
         while not last:
@@ -256,6 +269,7 @@ class State:
 
     @property
     def stats(self) -> StepStats:
+        """What the last step did."""
         s = library.cutis_state_stats(self.model._handle, self._handle).contents
         return StepStats(s.substeps, s.iterations, s.contacts, s.residual, s.unconverged, s.repairs, tuple(s.part_ms))
 
@@ -269,13 +283,13 @@ class State:
     def output_role(self, role: int, index: int = 0) -> Optional[Output]:
         """The index-th output of that role (CUTIS_OUTPUT_...)."""
         made = c.cutis_output()
-        if not library.cutis_state_output_role(self.model._handle, self._handle, int(role), int(index), byref(made)):
+        if not library.cutis_state_output_role(self.model._handle, self._handle, whole("role", role), whole("index", index), byref(made)):
             return None
         return Output(DOMAINS[made.domain], view(made.values, (made.count, made.components), self))
 
     def prop(self, index: int) -> np.ndarray:
         """Where a prop is: 3 x 4, its own space to scene space."""
-        if not 0 <= index < self.model.character._c.prop_count:
+        if not 0 <= whole("index", index) < self.model.character._c.prop_count:
             raise IndexError("there is no prop %r" % (index,))
         made = c.cutis_prop_state()
         library.cutis_state_prop(self.model._handle, self._handle, int(index), byref(made))
@@ -283,11 +297,17 @@ class State:
 
     def prop_positions(self, index: int) -> Optional[np.ndarray]:
         """(vertices x 3) of a soft prop that the solver deforms, scene space; a view; None for others."""
-        if not 0 <= index < self.model.character._c.prop_count:
+        if not 0 <= whole("index", index) < self.model.character._c.prop_count:
             raise IndexError("there is no prop %r" % (index,))
         made = c.cutis_prop_state()
         library.cutis_state_prop(self.model._handle, self._handle, int(index), byref(made))
         return view(made.positions, (made.vertex_count, 3), self) if made.positions and made.vertex_count else None
+
+
+def _tuples(what: str, values: Any, shape: str) -> Any:
+    if any(not isinstance(value, (tuple, list)) or len(value) != 3 for value in values):
+        raise TypeError("%s must be a list of %s" % (what, shape))
+    return values
 
 
 def _sampler(kind: Any, function: Any, check: Callable[[Any], np.ndarray], count: int, failures: list) -> Any:

@@ -59,9 +59,11 @@ class Solver:
 
     @property
     def preferred(self) -> bool:
+        """What a bake takes when nobody says."""
         return bool(self.flags & c.CUTIS_SOLVER_PREFERRED)
 
     def parameter(self, name: str) -> Parameter:
+        """The parameter of that name."""
         for one in self.parameters:
             if one.name == name:
                 return one

@@ -8,7 +8,8 @@ import numpy as np
 
 from . import _structs as c
 from .character import Character
-from .core import Pool, array, call, decode, encode, jobs_of, library, pointer, view
+from .core import (Pool, array, call, decode, encode, encode_optional, jobs_of, library, number, pointer, table, vector,
+                   view, whole)
 
 Quality = make_dataclass("Quality", [(name, float) for name, _ in c.cutis_quality._fields_], frozen=True)
 Quality.__doc__ = "Figures of a result; docs/CONVENTIONS.md defines each one."
@@ -29,7 +30,7 @@ def measure(character: Character, frames: Any, fps: float = 30.0, pool: Optional
     """Figures of frames (frames x vertices x 3) against the rest pose."""
     values = _frames(character, frames)
     made = c.cutis_quality()
-    call("cutis_measure", character._handle, pointer(values, ctypes.c_float), len(values), float(fps), jobs_of(pool), None,
+    call("cutis_measure", character._handle, pointer(values, ctypes.c_float), len(values), number("fps", fps), jobs_of(pool), None,
          byref(made))
     return quality_of(made)
 
@@ -71,14 +72,15 @@ def _rig(function: str, character: Character, skeleton: Optional[str], landmarks
         raise ValueError("method is one of %s" % ", ".join(METHODS))
     definition = library.cutis_rig_def_default()
     definition.character = character._handle
-    definition.skeleton = encode(skeleton)
-    marks = (c.cutis_rig_landmark * max(1, len(landmarks or {})))()
-    for to, (name, position) in zip(marks, (landmarks or {}).items()):
+    definition.skeleton = encode_optional(skeleton, "skeleton")
+    landmarks = table("landmarks", landmarks)
+    marks = (c.cutis_rig_landmark * max(1, len(landmarks)))()
+    for to, (name, position) in zip(marks, landmarks.items()):
         to.name = encode(name)
-        to.position[:] = [float(x) for x in position]
-    definition.landmarks, definition.landmark_count = marks, len(landmarks or {})
+        to.position[:] = vector("landmark %r" % name, position)
+    definition.landmarks, definition.landmark_count = marks, len(landmarks)
     definition.method = METHODS.index(method)
-    definition.max_influences = int(max_influences)
+    definition.max_influences = whole("max_influences", max_influences)
     definition.jobs = jobs_of(pool)
     handle = POINTER(c.cutis_rig)()
     call(function, byref(definition), byref(handle))
@@ -133,9 +135,9 @@ def save_morphs(character: Character, path: str, frames: Any, *, clip: Optional[
     definition = c.cutis_morphs_def()
     definition.character = character._handle
     definition.clip = character.clip_index(clip)
-    definition.start, definition.fps = float(start), float(fps)
+    definition.start, definition.fps = number("start", start), number("fps", fps)
     definition.frames, definition.frame_count = pointer(values, ctypes.c_float), len(values)
-    definition.tolerance, definition.target_limit = float(tolerance), int(targets)
+    definition.tolerance, definition.target_limit = number("tolerance", tolerance), whole("targets", targets)
     definition.exact, definition.positions_only = bool(exact), bool(positions_only)
     definition.jobs = jobs_of(pool)
     info = c.cutis_morphs_info()
