@@ -1,6 +1,6 @@
 /*
  * cmd_texture.c: textures for skin that slides: borders that continue islands across their seams, patterns that no seam
- * interrupts, and the wrinkles of a motion as a normal map.
+ * interrupts, a texture for each frame of a motion, and the wrinkles of a motion as a normal map.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -143,9 +143,111 @@ static int wrinkles_make(texture_job *job, const char *path, const char *output)
     return status;
 }
 
+/* ---- a texture for each frame ---- */
+
+/* The part of the skin, by area, whose texels show another part as well: a texture of one frame cannot serve both. */
+static double shared_part(const texture_job *job)
+{
+    const cutis_character *c = job->character;
+    double shared = 0, all = 0;
+    for (int t = 0; t < c->triangle_count; t++) {
+        /* its middle in the texture and in space, its longest edge and its area */
+        double uv[2] = {0, 0}, middle[3] = {0, 0, 0}, edges[2][3], longest = 0;
+        const float *x[3];
+        for (int k = 0; k < 3; k++) {
+            const float *own = c->texcoords + 2 * c->triangle_corners[3 * t + k];
+            x[k] = c->positions + 3 * c->triangles[3 * t + k];
+            for (int e = 0; e < 2; e++) uv[e] += (double)own[e] / 3;
+            for (int e = 0; e < 3; e++) middle[e] += (double)x[k][e] / 3;
+        }
+        for (int k = 0; k < 3; k++) {
+            double square = 0;
+            for (int e = 0; e < 3; e++) {
+                double d = (double)x[(k + 1) % 3][e] - (double)x[k][e];
+                if (k < 2) edges[k][e] = d;
+                square += d * d;
+            }
+            longest = fmax(longest, sqrt(square));
+        }
+        double normal[3];
+        for (int e = 0; e < 3; e++)
+            normal[e] = edges[0][(e + 1) % 3] * edges[1][(e + 2) % 3] - edges[0][(e + 2) % 3] * edges[1][(e + 1) % 3];
+        double area = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]) / 2;
+
+        /* the place that its texel shows */
+        size_t column = (size_t)((uv[0] - floor(uv[0])) * job->width) % (size_t)job->width;
+        size_t row = (size_t)((uv[1] - floor(uv[1])) * job->height) % (size_t)job->height;
+        const cutis_texel *texel = &job->texels[row * (size_t)job->width + column];
+        double off = 0;
+        for (int e = 0; e < 3 && texel->triangle >= 0; e++) {
+            double place = 0;
+            for (int k = 0; k < 3; k++)
+                place +=
+                    (double)texel->weights[k] * (double)c->positions[3 * c->triangles[3 * texel->triangle + k] + e];
+            off += (place - middle[e]) * (place - middle[e]);
+        }
+        all += area;
+        if (sqrt(off) > longest) shared += area;
+    }
+    return all > 0 ? shared / all : 0;
+}
+
+static int image_write(const texture_job *job, const char *output, bool quiet);
+
+/* One file for each frame: OUT_0000.png, OUT_0001.png ... */
+static int frames_write(texture_job *job, const char *path, const char *output)
+{
+    const cutis_character *c = job->character;
+    picture_array sliding;
+    cutis_error error;
+    if (picture_array_load(path, &sliding, &error) != CUTIS_OK) return cli_library_error(&error);
+    if (sliding.dimension_count != 3 || sliding.shape[1] != c->vertex_count || sliding.shape[2] != 3) {
+        picture_array_destroy(&sliding);
+        return cli_error("%s must hold the sliding of each vertex (frames x %d x 3), as 'cutis bake --outputs sliding' "
+                         "writes",
+                         path, c->vertex_count);
+    }
+
+    double shared = shared_part(job);
+    if (shared > 0.01)
+        cli_warning(
+            "%.0f %% of the skin shares its texels with other skin, which a texture for each frame shows wrongly; "
+            "unwrap it, or bake texture coordinates (--outputs texcoords)",
+            100 * shared);
+
+    /* frame by frame, from the same image */
+    bool quiet = cli_flag(job->arguments, "quiet");
+    int frame_count = (int)sliding.shape[0];
+    size_t size = (size_t)job->width * (size_t)job->height * 4;
+    float *image = cli_allocate(size, sizeof *image);
+    memcpy(image, job->pixels, size * sizeof *image);
+    int stem = (int)strlen(output) - (int)strlen(".png");
+    int status = CLI_OK;
+    cli_progress progress;
+    cli_progress_begin(&progress, "frames", frame_count, quiet);
+    for (int f = 0; f < frame_count && status == CLI_OK && !cli_interrupted(); f++) {
+        const float *own = sliding.values + (size_t)f * (size_t)c->vertex_count * 3;
+        if (cutis_texture_slide(c, job->texels, job->width, job->height, 4, own, image, NULL, job->pixels, &error) !=
+            CUTIS_OK)
+            status = cli_library_error(&error);
+
+        char *name = cli_format("%.*s_%04d.png", stem, output, f);
+        if (status == CLI_OK) status = image_write(job, name, true);
+        free(name);
+        cli_progress_update(&progress, f + 1);
+    }
+    cli_progress_end(&progress);
+
+    if (status == CLI_OK && !quiet)
+        printf("%.*s_0000.png to _%04d.png: %d x %d\n", stem, output, frame_count - 1, job->width, job->height);
+    free(image);
+    picture_array_destroy(&sliding);
+    return status;
+}
+
 /* ---- the command ---- */
 
-static int image_write(const texture_job *job, const char *output)
+static int image_write(const texture_job *job, const char *output, bool quiet)
 {
     cutis_error error;
     picture_image image;
@@ -162,7 +264,7 @@ static int image_write(const texture_job *job, const char *output)
 
     /* save it, and say what it covers */
     int status = picture_png_write(output, &image, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
-    if (status == CLI_OK && !cli_flag(job->arguments, "quiet"))
+    if (status == CLI_OK && !quiet)
         printf("%s: %d x %d, islands %.1f %%, borders %.1f %%\n", output, job->width, job->height,
                100 * (double)inside / (double)count, 100 * (double)border / (double)count);
 
@@ -176,11 +278,13 @@ static int texture_run(texture_job *job, picture_image *image)
     const cli_arguments *a = job->arguments;
     const char *input = a->positionals[0], *what = a->positional_count > 1 ? a->positionals[1] : NULL;
     const char *output = cli_text(a, "output"), *folds = cli_text(a, "folds");
+    const char *sliding = cli_text(a, "sliding");
 
     /* what the command line needs */
     if (!output) return cli_usage_error(a, "the output is missing: -o OUT.png");
     if (!cli_has_ending(output, ".png")) return cli_usage_error(a, "'%s' must end in .png", output);
     if (!what == !folds) return cli_usage_error(a, "give an image, a pattern, or --folds FILE.npy");
+    if (sliding && folds) return cli_usage_error(a, "--sliding moves an image or a pattern, not --folds");
 
     float squares = 0;
     int pattern = what && !cli_has_ending(what, ".png") ? picture_texture_find(what, &squares) : PICTURE_TEXTURE_IMAGE;
@@ -215,7 +319,8 @@ static int texture_run(texture_job *job, picture_image *image)
         status = image_extend(job, image);
     else
         pattern_paint(job, (picture_texture)pattern, squares);
-    return status == CLI_OK ? image_write(job, output) : status;
+    if (status != CLI_OK) return status;
+    return sliding ? frames_write(job, sliding, output) : image_write(job, output, cli_flag(a, "quiet"));
 }
 
 static int run(const cli_arguments *arguments)
@@ -244,6 +349,11 @@ static const cli_option options[] = {
      .value = "FILE.npy",
      .help = "make a normal map of the wrinkles of 'cutis bake --solver slide --outputs folds', and "
              "OUT.png.weights.npy, by how much each frame shows it (frames x vertices)"},
+    {.name = "sliding",
+     .kind = CLI_TEXT,
+     .value = "FILE.npy",
+     .help = "make a texture for each frame of 'cutis bake --solver slide --outputs sliding', OUT_0000.png and so on, "
+             "for the character's own texture coordinates"},
     {.name = "wavelength",
      .kind = CLI_NUMBER,
      .value = "W",
@@ -263,14 +373,17 @@ static const cli_option options[] = {
 const cli_command cmd_texture = {
     .name = "texture",
     .usage = "CHARACTER [IMAGE.png | PATTERN] -o OUT.png [options]",
-    .summary = "textures for sliding skin: borders across seams, wrinkles as a normal map",
+    .summary = "textures for sliding skin: borders across seams, a texture a frame, wrinkles as a normal map",
     .description =
         "Skin that slides takes texture coordinates across the seams of a texture. This fills a border around each "
         "island with what lies beyond its seam, so that lines run on: of an image, or of a pattern (checker, grid, "
-        "tattoo, veins; checker@8: 8 squares across) that is painted through all islands. With --folds it makes a "
-        "normal map of the wrinkles of a "
+        "tattoo, veins; checker@8: 8 squares across) that is painted through all islands. With --sliding it "
+        "makes a texture for each frame instead, in which no seam shows; with --folds a normal map of the wrinkles of "
+        "a "
         "motion.",
     .examples = "cutis texture hero.glb skin.png -o skin_padded.png\n"
+                "cutis bake hand --solver slide --clip fist --outputs sliding -o hand.pc2\n"
+                "cutis texture hand veins --sliding hand.pc2.sliding.npy -o veins.png\n"
                 "cutis bake neck --solver slide --clip look_up --outputs folds,texcoords -o neck.pc2\n"
                 "cutis texture neck --folds neck.pc2.folds.npy -o wrinkles.png",
     .options = options,

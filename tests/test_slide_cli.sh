@@ -55,6 +55,10 @@ shows "128 x 128, islands"
 run 0 texture torus.glb veins.png --border 8 -q -o padded.png
 run 0 $bake --solver slide --outputs folds -o folds.npy
 run 0 texture torus.glb --folds folds.npy.folds.npy --size 128 -q -o wrinkles.png
+run 0 texture torus.glb veins.png --sliding slide.npy.sliding.npy -o slid.png
+shows "slid_0000.png to _00"
+[ -e slid_0001.png ] && [ ! -e slid.png ] || fail "--sliding writes a file for each frame"
+! cmp -s slid_0000.png slid_0003.png || fail "the texture of slid skin is that of skin at rest"
 holds "weights of wrinkles are shares of the strongest" <<'END'
 from read_npy import read_npy
 
@@ -74,6 +78,8 @@ refuses() {
 refuses texture png 1 absent.png
 refuses texture png 1 --folds absent.npy
 refuses texture png 1 --folds lbs.npy.absent
+refuses texture png 1 veins --size 64 --sliding slide.npy.stress.npy
+refuses texture png 2 --folds folds.npy.folds.npy --sliding slide.npy.sliding.npy
 refuses texture png 2 nothing
 refuses texture png 2 veins@none
 refuses texture png 2

@@ -9,10 +9,9 @@
 enum { SIDE = 1024 };
 
 /* The rest position of the skin as an image: inside of islands, and extended by `border` texels. */
-static float *paint_places(const cutis_character *c, double border)
+static float *paint_places(const cutis_character *c, double border, cutis_texel *texels)
 {
     cutis_error error;
-    cutis_texel *texels = malloc((size_t)SIDE * SIDE * sizeof *texels);
     float *image = calloc((size_t)SIDE * SIDE, 3 * sizeof *image);
     assert_int_equal(cutis_texture_map(c, SIDE, SIDE, border, NULL, texels, &error), CUTIS_OK);
     for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
@@ -23,7 +22,6 @@ static float *paint_places(const cutis_character *c, double border)
                     texels[i].weights[k] * c->positions[3 * (size_t)c->triangles[3 * texels[i].triangle + k] + e];
     }
     assert_int_equal(cutis_texture_extend(c, texels, SIDE, SIDE, 3, NULL, image, &error), CUTIS_OK);
-    free(texels);
     return image;
 }
 
@@ -37,13 +35,38 @@ static double edge_lengths(const cutis_character *c, int k, int next, double *te
     return sqrt(x * x + y * y + z * z);
 }
 
+/* The longest side of a texel on the face of a corner, in space, by the first triangle of the face. */
+static double texel_length(const cutis_character *c, int face)
+{
+    int k = c->face_first[face];
+    const float *x[3], *t[3];
+    for (int i = 0; i < 3; i++) {
+        x[i] = c->positions + 3 * c->corners[k + i];
+        t[i] = c->texcoords + 2 * (k + i);
+    }
+    double a = (double)t[1][0] - (double)t[0][0], b = (double)t[2][0] - (double)t[0][0];
+    double d = (double)t[1][1] - (double)t[0][1], e = (double)t[2][1] - (double)t[0][1], det = a * e - b * d;
+
+    /* derivatives of the place by the texture, and the larger of their singular values */
+    double uu = 0, uv = 0, vv = 0;
+    for (int i = 0; i < 3; i++) {
+        double p = (double)x[1][i] - (double)x[0][i], q = (double)x[2][i] - (double)x[0][i];
+        double du = (p * e - q * d) / det, dv = (q * a - p * b) / det;
+        uu += du * du;
+        uv += du * dv;
+        vv += dv * dv;
+    }
+    return sqrt(0.5 * (uu + vv) + sqrt(0.25 * (uu - vv) * (uu - vv) + uv * uv)) / SIDE;
+}
+
 /* How far what is seen jumps across edges of the body whose faces use different islands, in texels. */
 typedef struct jumps {
     int edges, samples, ends;
-    int above;     /* samples with more than a texel */
-    int far;       /* with more than three */
-    int end_above; /* ends of edges with more than a texel */
-    double largest;
+    int above;       /* samples with more than a texel */
+    int far;         /* with more than three */
+    int end_above;   /* ends of edges with more than a texel */
+    double largest;  /* in texels along the edge */
+    double coarsest; /* the same, in texels of the coarser face across their longer side */
 } jumps;
 
 /* Both faces of each edge are sampled along it; caps: the ends of the cylinder count. */
@@ -58,7 +81,7 @@ static jumps find_jumps(const cutis_character *c, const float *image, const floa
             int from = c->vertex_points[c->corners[k]], to = c->vertex_points[c->corners[next]];
 
             /* the face beyond runs the edge the other way */
-            int other = -1, other_next = -1;
+            int other = -1, other_next = -1, other_face = -1;
             for (int i = 0; i < counts[to]; i++) {
                 int at = seen[16 * to + i], face = 0;
                 while (c->face_first[face + 1] <= at) face++;
@@ -66,6 +89,7 @@ static jumps find_jumps(const cutis_character *c, const float *image, const floa
                 if (c->vertex_points[c->corners[end]] == from) {
                     other = end;
                     other_next = at;
+                    other_face = face;
                 }
             }
             if (counts[from] < 16) seen[16 * from + counts[from]++] = k;
@@ -75,6 +99,7 @@ static jumps find_jumps(const cutis_character *c, const float *image, const floa
                                  (double)texcoords[2 * k + 1] - (double)texcoords[2 * other + 1]);
             bool ends_only = fabsf(c->positions[3 * c->corners[k]]) > 0.45f && !caps;
             if (apart < 1e-3 || ends_only) continue;
+            double texel = fmax(texel_length(c, f), texel_length(c, other_face));
             found.edges++;
             for (int at = 0; at <= 10; at++) {
                 double s = 0.1 * at;
@@ -90,6 +115,7 @@ static jumps find_jumps(const cutis_character *c, const float *image, const floa
                 double jump = 0;
                 for (int e = 0; e < 3; e++)
                     jump += ((double)place[0][e] - (double)place[1][e]) * ((double)place[0][e] - (double)place[1][e]);
+                found.coarsest = fmax(found.coarsest, sqrt(jump) / texel);
                 jump = sqrt(jump) / (length / texture) * SIDE;
                 found.samples++;
                 found.above += jump > 1;
@@ -134,7 +160,9 @@ static void seams_do_not_show(void **state)
         assert_true(cutis_state_output(model, run, "texcoords", &output));
 
         /* with the border, and without */
-        float *padded = paint_places(c, 40), *plain = paint_places(c, 0);
+        cutis_texel *texels = malloc((size_t)SIDE * SIDE * sizeof *texels);
+        float *padded = paint_places(c, 40, texels), *plain = paint_places(c, 0, texels);
+        free(texels);
         with[i] = find_jumps(c, padded, output.values, cases[i].caps);
         jumps without = find_jumps(c, plain, output.values, cases[i].caps);
         print_message("%s: %d edges between islands; jumps of at most %.2f texels; %.1f %% of the samples above one, "
@@ -155,6 +183,91 @@ static void seams_do_not_show(void **state)
     assert_true(with[1].above < 0.08 * with[1].samples);
     assert_true(with[1].end_above < 0.04 * with[1].ends);
     assert_true(with[1].far < 0.02 * with[1].samples);
+}
+
+/* Where the skin at a texel comes from: between that of the corners, not yet on the surface. */
+static void slid_place(const cutis_character *c, const cutis_texel *texel, const float *sliding, double place[3])
+{
+    for (int e = 0; e < 3; e++) {
+        place[e] = 0;
+        for (int k = 0; k < 3; k++) {
+            int at = 3 * c->triangles[3 * texel->triangle + k] + e;
+            place[e] += (double)texel->weights[k] * ((double)c->positions[at] - (double)sliding[at]);
+        }
+    }
+}
+
+/*
+ * The same skin, with a texture for the instant instead of moved coordinates: it shows the skin that lies there, and no
+ * seam shows anywhere. Texels of CesiumMan are longer than wide, and seams run along both sides.
+ */
+static void slid_textures_have_no_seams(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *character, *clip, *settings[2];
+        double resolution, time;
+        bool caps, coarse;
+    } cases[] = {{"hand", "fist", {"bones.forearm.attach=1", NULL}, 1, 0.6, true, false},
+                 {"cylinder", "twist", {"zeta=0", NULL}, 0.5, 0.8, false, false},
+                 {"khronos-CesiumMan/CesiumMan.glb", NULL, {"zeta=0.3", NULL}, 0, 0.4, true, true}};
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        cutis_character *c = NULL;
+        cutis_error error;
+        const char *path = cases[i].resolution > 0 ? NULL : test_model(cases[i].character);
+        if (path) assert_int_equal(cutis_character_load(path, NULL, &c, &error), CUTIS_OK);
+        if (cases[i].resolution > 0) c = test_zoo(cases[i].character, cases[i].resolution);
+        if (!c) continue;
+
+        /* the skin at the instant */
+        cutis_model *model = test_build(c, "slide", cases[i].settings);
+        cutis_state *run = test_state(model, NULL);
+        scene_motion motion = {.character = c, .clip = cases[i].clip ? cutis_character_find_clip(c, cases[i].clip) : 0};
+        cutis_step_input input = {.motion = {&motion, scene_sample}};
+        cutis_state_step(model, run, &input, cases[i].time);
+        cutis_output sliding;
+        assert_true(cutis_state_output(model, run, "sliding", &sliding));
+
+        /* skin that has not slid keeps its colours */
+        cutis_texel *texels = malloc((size_t)SIDE * SIDE * sizeof *texels);
+        float *image = paint_places(c, 3, texels), *slid = malloc((size_t)SIDE * SIDE * 3 * sizeof *slid);
+        float *still = calloc((size_t)c->vertex_count, 3 * sizeof *still);
+        assert_int_equal(cutis_texture_slide(c, texels, SIDE, SIDE, 3, still, image, NULL, slid, &error), CUTIS_OK);
+        double changed = 0;
+        for (size_t k = 0; k < (size_t)SIDE * SIDE * 3; k++)
+            if (texels[k / 3].triangle >= 0 && !(texels[k / 3].distance > 0))
+                changed = fmax(changed, fabs((double)slid[k] - (double)image[k]) / (double)c->size);
+        assert_true(changed < 1e-6);
+
+        /* what is shown against what lies there: apart by how far chords of the skin lie under it */
+        assert_int_equal(cutis_texture_slide(c, texels, SIDE, SIDE, 3, sliding.values, image, NULL, slid, &error),
+                         CUTIS_OK);
+        double off = 0, moved = 0;
+        for (size_t k = 0; k < (size_t)SIDE * SIDE; k++) {
+            if (texels[k].triangle < 0 || texels[k].distance > 0) continue;
+            double place[3];
+            slid_place(c, &texels[k], sliding.values, place);
+            for (size_t e = 0; e < 3; e++) {
+                off += ((double)slid[3 * k + e] - place[e]) * ((double)slid[3 * k + e] - place[e]);
+                moved += ((double)image[3 * k + e] - place[e]) * ((double)image[3 * k + e] - place[e]);
+            }
+        }
+
+        jumps found = find_jumps(c, slid, c->texcoords, cases[i].caps);
+        print_message("%s, a texture for the instant: %d edges at seams, jumps of at most %.2f texels (%.2f of the "
+                      "coarser face); places are off by %.3f of the sliding\n",
+                      c->name, found.edges, found.largest, found.coarsest, sqrt(off / moved));
+        assert_true(found.edges > 10);
+        assert_true((cases[i].coarse ? found.coarsest : found.largest) < 1);
+        assert_true(off < 0.04 * moved);
+        free(still);
+        free(slid);
+        free(image);
+        free(texels);
+        cutis_state_destroy(run);
+        cutis_model_destroy(model);
+        cutis_character_destroy(c);
+    }
 }
 
 /* Faces across seams of a coarse character stay about as wide in the texture as they were. */
@@ -321,6 +434,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seams_do_not_show),
+        cmocka_unit_test(slid_textures_have_no_seams),
         cmocka_unit_test(faces_stay_together_in_the_texture),
         cmocka_unit_test(wrinkles_take_up_what_is_lost),
         cmocka_unit_test(textures_are_refused_with_a_sentence),

@@ -42,6 +42,16 @@ CUTIS_API cutis_result cutis_texture_extend(const cutis_character *character, co
                                             cutis_error *error);
 
 /*
+ * The texture of slid skin at one instant, to be shown with the character's own texture coordinates. sliding:
+ * (vertex_count x 3), the output of solver slide. image, slid: (height x width x channels). Borders are filled as by
+ * cutis_texture_extend; they need not be wider than the filter of whoever draws, 2 texels at least. Across seams it
+ * shows the same skin on both sides, which moving texture coordinates do only where islands are stretched alike.
+ */
+CUTIS_API cutis_result cutis_texture_slide(const cutis_character *character, const cutis_texel *texels, int width,
+                                           int height, int channels, const float *sliding, const float *image,
+                                           const cutis_allocator *allocator, float *slid, cutis_error *error);
+
+/*
  * Wrinkles of a motion. folds: (frame_count x vertex_count x 3), the output of solver slide: directions across wrinkles
  * in the rest pose, as long as the share of skin that they take up. wavelength: of the wrinkles, file units.
  * buckling: the share that skin bears before it buckles into waves; 0: none.
