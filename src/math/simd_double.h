@@ -13,6 +13,7 @@
 
 typedef double d4 __attribute__((vector_size(32)));
 typedef int64_t d4_mask __attribute__((vector_size(32))); /* 0 or -1 */
+typedef double dpair __attribute__((vector_size(16)));
 
 static inline d4 d4_set(double x) { return x - (d4){0}; }
 static inline d4 d4_load(const double *from)
@@ -51,9 +52,8 @@ static inline d4 d4_sqrt(d4 a)
 #if LANES == 8 && defined(__AVX__)
     return (d4)_mm256_sqrt_pd((__m256d)a);
 #elif LANES == 4 && defined(__wasm_simd128__)
-    typedef double d2 __attribute__((vector_size(16)));
-    d2 low = (d2)wasm_f64x2_sqrt((v128_t)(d2){a[0], a[1]});
-    d2 high = (d2)wasm_f64x2_sqrt((v128_t)(d2){a[2], a[3]});
+    dpair low = (dpair)wasm_f64x2_sqrt((v128_t)(dpair){a[0], a[1]});
+    dpair high = (dpair)wasm_f64x2_sqrt((v128_t)(dpair){a[2], a[3]});
     return __builtin_shufflevector(low, high, 0, 1, 2, 3);
 #else
     for (int lane = 0; lane < 4; lane++) a[lane] = sqrt(a[lane]);
@@ -69,6 +69,16 @@ static inline d4 d4_pair(const double *from)
     return (d4){from[0], from[1], from[0], from[1]};
 #endif
 }
+/* Two doubles. */
+static inline dpair dpair_load(const double *from)
+{
+    dpair a;
+    memcpy(&a, from, sizeof a);
+    return a;
+}
+static inline void dpair_store(double *to, dpair a) { memcpy(to, &a, sizeof a); }
+/* a + b, c + d of a, b, c, d. */
+static inline dpair d4_add_pairs(d4 a) { return (dpair){a[0], a[2]} + (dpair){a[1], a[3]}; }
 /* Rows become columns. */
 static inline void d4_transpose(d4 m[4])
 {

@@ -115,7 +115,8 @@ typedef struct slide_scratch {
     double (*pressed)[3];                       /* (triangle_count) direction of the smaller stress, in the skin */
     double (*diagonal)[3];                      /* (free_count, as equations are) xx, xy, yy */
     double (*rows)[4];                          /* (links) xx, xy, yx, yy */
-    double (*pivots)[3], (*inverse)[3];         /* (free_count) of the preconditioner */
+    double (*pivots)[3], (*inverse)[3];         /* (free_count) of the preconditioner: E and its inverse */
+    double (*rests)[3];                         /* (free_count) D - 2 E */
     double *right;                              /* (2 point_count) */
     double *residual, *search, *image, *smooth; /* (2 point_count) of the conjugate gradients */
     double *product, *forward, *solution;       /* (2 point_count) likewise */
@@ -127,7 +128,8 @@ typedef struct slide_scratch {
     slide_place *places, *old_places;           /* (point_count) tried; before the step */
     slide_spot *spots, *tried_spots;     /* (point_count) of the places at hand (a step has the state's); tried */
     double *velocities, *old_velocities; /* (2 point_count) */
-    double (*ranges)[2][2];              /* (point_count) of velocities that are carried along */
+    int *moving;                         /* (point_count) points whose velocities are carried along */
+    double (*ranges)[2][2];              /* (point_count) of these velocities */
     double *old_gains, *first_gains;     /* (2 point_count) */
     float *old_surface;                  /* (point_count x 3) the body before the step */
 } slide_scratch;

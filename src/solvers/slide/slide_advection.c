@@ -30,6 +30,7 @@ typedef struct advection {
     const slide_model *model;
     slide_state *state;
     slide_scratch *s;
+    const int *moving;
     const double *way, *v;
     double *to;
     double h;
@@ -150,25 +151,60 @@ void slide_push(const slide_model *model, slide_state *state, const slide_scratc
 
 /* ---- advection ---- */
 
-/* Velocity at point i that was carried there along `way` by linear interpolation, and the range of what it is made of.
- */
-static void carry(const slide_model *model, const double *v, int i, const double way[2], double carried[2],
-                  double range[2][2])
+/* Where the skin of a point was, and how the point's frame turns on the way there. */
+typedef struct origin {
+    slide_place place;
+    double axis[2];
+} origin;
+
+/* The place from which `way` leads to point i. */
+static inline origin find_origin(const slide_model *model, int i, const double way[2])
 {
     const slide_atlas *atlas = &model->atlas;
-    double axis[2] = {1, 0}, back[2] = {-way[0], -way[1]};
+    const mesh *m = atlas->mesh;
+    const double back[2] = {-way[0], -way[1]};
 
-    /* where it came from, and how the frame turns on the way */
-    slide_place from = slide_walk_from_point(atlas, i, back, axis);
-    const int *c = atlas->mesh->triangles + 3 * from.triangle;
-    const double w[3] = {1 - from.b[0] - from.b[1], from.b[0], from.b[1]};
+    /* the triangle around the point that the way lies inside of most, as slide_walk_from_point has it */
+    int best = m->point_triangle_first[i];
+    double best_inside = -HUGE_VAL;
+    for (int n = best; n < m->point_triangle_first[i + 1]; n++) {
+        const double *e = atlas->wedges[n];
+        double inside = slide_min(e[0] * back[1] - e[1] * back[0], e[2] * back[1] - e[3] * back[0]);
+        best = inside > best_inside ? n : best;
+        best_inside = slide_max(inside, best_inside);
+    }
 
+    /* nearly all ways end in it */
+    int t = model->fans[best] / 3, corner = model->fans[best] % 3;
+    const double *turn = atlas->turns[t][corner], *slopes = atlas->slopes[t];
+    double x = turn[0] * back[0] - turn[1] * back[1], y = turn[1] * back[0] + turn[0] * back[1];
+    double b1 = (corner == 1) + slopes[0] * x + slopes[1] * y;
+    double b2 = (corner == 2) + slopes[2] * y;
+    if (best_inside >= 0 && slopes[3] > 0 && b1 >= 0 && b2 >= 0 && b1 + b2 <= 1)
+        return (origin){{.triangle = t, .b = {b1, b2}}, {turn[0], turn[1]}};
+
+    origin o = {.axis = {1, 0}};
+    o.place = slide_walk_from_point(atlas, i, back, o.axis);
+    return o;
+}
+
+/* Velocity at point i that was carried there along `way` by linear interpolation, and the range of what it is made of.
+ */
+static inline void carry(const slide_model *model, const double *v, int i, const double way[2], double carried[2],
+                         double range[2][2])
+{
+    const slide_atlas *atlas = &model->atlas;
+    const origin from = find_origin(model, i, way);
+    const int *c = atlas->mesh->triangles + 3 * from.place.triangle;
+    const double w[3] = {1 - from.place.b[0] - from.place.b[1], from.place.b[0], from.place.b[1]};
+    const double *axis = from.axis;
+
+    /* what the three corners have there */
     carried[0] = 0;
     carried[1] = 0;
-
     for (int k = 0; k < 3; k++) {
         /* into the chart, and from there into the point's frame */
-        const double *turn = atlas->turns[from.triangle][k], *u = v + 2 * c[k];
+        const double *turn = atlas->turns[from.place.triangle][k], *u = v + 2 * c[k];
         double x = turn[0] * u[0] - turn[1] * u[1];
         double y = turn[1] * u[0] + turn[0] * u[1];
         double own[2] = {axis[0] * x + axis[1] * y, axis[0] * y - axis[1] * x};
@@ -186,15 +222,13 @@ static bool stays(const slide_model *model, const double *way, int i)
     return way[0] * way[0] + way[1] * way[1] <= least * least;
 }
 
-/* Forth. */
+/* Forth: points that move. */
 static void carry_forth(void *context, int begin, int end)
 {
     const advection *p = context;
     for (int a = begin; a < end; a++) {
-        int i = p->model->free_points[a];
-        const double *way = p->way + 2 * i;
-        memcpy(p->to + 2 * i, p->v + 2 * i, 2 * sizeof(double));
-        if (!stays(p->model, way, i)) carry(p->model, p->v, i, way, p->to + 2 * i, p->s->ranges[i]);
+        int i = p->moving[a];
+        carry(p->model, p->v, i, p->way + 2 * i, p->to + 2 * i, p->s->ranges[i]);
     }
 }
 
@@ -203,14 +237,9 @@ static void carry_back(void *context, int begin, int end)
 {
     const advection *p = context;
     for (int a = begin; a < end; a++) {
-        int i = p->model->free_points[a];
+        int i = p->moving[a];
         const double *way = p->way + 2 * i, *q = p->model->allowed[i];
         const double back[2] = {-way[0], -way[1]};
-        double *out = p->s->search + 2 * i;
-
-        /* points that stay keep their velocity */
-        memcpy(out, p->v + 2 * i, 2 * sizeof *out);
-        if (stays(p->model, way, i)) continue;
         double again[2], ignored[2][2];
 
         /* the error of going forth and back, halved and limited to the range */
@@ -222,6 +251,7 @@ static void carry_back(void *context, int begin, int end)
             v[e] = slide_min(slide_max(corrected, range[0][e]), range[1][e]);
         }
 
+        double *out = p->s->search + 2 * i;
         out[0] = q[0] * v[0] + q[1] * v[1];
         out[1] = q[1] * v[0] + q[2] * v[1];
     }
@@ -229,12 +259,20 @@ static void carry_back(void *context, int begin, int end)
 
 void slide_advect(const slide_model *model, slide_scratch *s, const double *way, double *v, const cutis_jobs *jobs)
 {
-    memcpy(s->velocities, v, 2 * (size_t)model->point_count * sizeof *v);
-    advection pass = {.model = model, .s = s, .way = way, .v = v, .to = s->velocities};
-    parallel_for(jobs, model->free_count, GRAIN, carry_forth, &pass);
-    parallel_for(jobs, model->free_count, GRAIN, carry_back, &pass);
+    /* points that stay keep their velocity */
+    int count = 0;
     for (int a = 0; a < model->free_count; a++) {
         int i = model->free_points[a];
+        s->moving[count] = i;
+        count += !stays(model, way + 2 * i, i);
+    }
+
+    memcpy(s->velocities, v, 2 * (size_t)model->point_count * sizeof *v);
+    advection pass = {.model = model, .s = s, .moving = s->moving, .way = way, .v = v, .to = s->velocities};
+    parallel_for(jobs, count, GRAIN, carry_forth, &pass);
+    parallel_for(jobs, count, GRAIN, carry_back, &pass);
+    for (int a = 0; a < count; a++) {
+        int i = s->moving[a];
         memcpy(v + 2 * i, s->search + 2 * i, 2 * sizeof *v);
     }
 }

@@ -406,12 +406,11 @@ slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const dou
     /* the triangle that the way lies inside of most: inwards of an edge is to its left */
     int best = first;
     double best_inside = -HUGE_VAL;
-    for (int i = first; i < last && best_inside < 0; i++) {
+    for (int i = first; i < last; i++) {
         const double *e = atlas->wedges[i];
         double inside = slide_min(e[0] * way[1] - e[1] * way[0], e[2] * way[1] - e[3] * way[0]);
-        if (!(inside > best_inside)) continue;
-        best_inside = inside;
-        best = i;
+        best = inside > best_inside ? i : best;
+        best_inside = slide_max(inside, best_inside);
     }
 
     /* place, way and carried vector in the chart of that triangle */

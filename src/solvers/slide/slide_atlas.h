@@ -72,6 +72,15 @@ static inline void slide_chart_rates(const slide_atlas *atlas, int triangle, con
 void slide_place_position(const slide_atlas *atlas, const slide_place *place, double position[3]);
 /* Where it lies on the rounded surface (slide_rounded.c), and the normal there (unit). */
 slide_spot slide_place_rounded(const slide_atlas *atlas, const slide_place *place);
+/* The cross product of the tangents; returns its square. */
+static inline double slide_spot_cross(const slide_spot *spot, double cross[3])
+{
+    const double *a = spot->tangents[0], *b = spot->tangents[1];
+    cross[0] = a[1] * b[2] - a[2] * b[1];
+    cross[1] = a[2] * b[0] - a[0] * b[2];
+    cross[2] = a[0] * b[1] - a[1] * b[0];
+    return cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2];
+}
 void slide_spot_normal(const slide_spot *spot, double normal[3]);
 /* Move a place, which is at `spot`, to where the rounded surface is nearest to that + way, if it is not far. */
 void slide_place_move(const slide_atlas *atlas, slide_place *place, const double way[3], slide_spot *spot);

@@ -97,6 +97,8 @@ static jet barrier(d4 j)
 /* t^3 / (t + a) with t = j - a > 0: begins as a cube, goes on as a parabola. */
 static jet stiffening(d4 j, double a)
 {
+    jet none = {d4_set(0), d4_set(0), d4_set(0)};
+    if (!d4_any(j > a)) return none;
     d4 t = d4_max(j - a, d4_set(0));
     d4 inverse = 1 / (t + a);
     d4 slope = (2 * t + 3 * a) * t * t * inverse * inverse;
@@ -167,7 +169,7 @@ static slide_density neo_hookean_energy(const slide_material *m, d4 s, d4 j)
                            .jj = head * r.dd};
 }
 
-slide_density slide_density_at(const slide_material *m, d4 s, d4 j)
+static inline slide_density density_at(const slide_material *m, d4 s, d4 j)
 {
     slide_density d = {0};
     switch (m->kind) {
@@ -202,6 +204,8 @@ slide_density slide_density_at(const slide_material *m, d4 s, d4 j)
     d.value = d4_select(j > 0, d.value, d4_set(HUGE_VAL));
     return d;
 }
+
+slide_density slide_density_at(const slide_material *material, d4 s, d4 j) { return density_at(material, s, j); }
 
 /* ---- small algebra ---- */
 
@@ -348,73 +352,84 @@ static void make_degenerate_frame(const d4 d1[3], const d4 normal[3], int lane, 
  */
 static const double facing = -0.5;
 
-/* An orthonormal frame of the skin triangle, the third axis on the side of `normal`, also when it has no area. */
-static void make_frame(const d4 d1[3], const d4 d2[3], const d4 normal[3], d4 frame[3][3])
-{
-    d4 n[3], square = dot3(d1, d1), one = d4_set(1);
+/* Skin triangles by their edges from corner 0. */
+typedef struct skin_edges {
+    d4 d1[3], d2[3], n[3]; /* n: their cross product */
+    d4 g11, g12, g22;      /* products of the edges */
+    d4 area;               /* twice, negative when it is inside out */
+    d4 s, j;               /* |P|^2 and det P */
+} skin_edges;
 
-    cross3(d1, d2, n);
-    d4 area = d4_sqrt(dot3(n, n));
+static inline skin_edges edges_make(const slide_body *body, const d4 places[3][3], const d4 normal[3])
+{
+    skin_edges x;
+    const d4(*b)[2] = body->b;
+    for (int e = 0; e < 3; e++) {
+        x.d1[e] = places[1][e] - places[0][e];
+        x.d2[e] = places[2][e] - places[0][e];
+    }
+
+    cross3(x.d1, x.d2, x.n);
+    d4 area = d4_sqrt(dot3(x.n, x.n));
+    x.area = d4_select(dot3(x.n, normal) < facing * area * d4_sqrt(dot3(normal, normal)), -area, area);
+
+    /* of P = R L^-1 by R^T R; b[2][0] is 0 */
+    x.g11 = dot3(x.d1, x.d1);
+    x.g12 = dot3(x.d1, x.d2);
+    x.g22 = dot3(x.d2, x.d2);
+    x.s = x.g11 * (b[1][0] * b[1][0] + b[1][1] * b[1][1]);
+    x.s += b[2][1] * (2 * x.g12 * b[1][1] + x.g22 * b[2][1]);
+    x.j = x.area * b[1][0] * b[2][1];
+    return x;
+}
+
+/* Skin triangles in their own planes: R of the thin QR (r22 < 0 when inside out), then P = R L^-1 = [a b; 0 d]. */
+typedef struct flat_triangle {
+    d4 r11, r12, r22;
+    d4 a, b, d;
+    d4 s, j;
+} flat_triangle;
+
+/* With an orthonormal frame, the third axis on the side of `normal`, also when the triangle has no area. */
+static flat_triangle flatten(const slide_body *body, const d4 places[3][3], const d4 normal[3], d4 frame[3][3])
+{
+    flat_triangle p;
+    skin_edges x = edges_make(body, places, normal);
+    d4 size = d4_abs(x.area), one = d4_set(1);
 
     /* lanes whose triangle has an area */
-    d4_mask fine = (area > 1e-9 * (square + dot3(d2, d2))) & (area > 1e-60) & (square > 1e-60);
-    d4 along = 1 / d4_sqrt(d4_select(fine, square, one)), out = 1 / d4_select(fine, area, one);
-    out = d4_select(dot3(n, normal) < facing * area * d4_sqrt(dot3(normal, normal)), -out, out);
-
+    d4_mask fine = (size > 1e-9 * (x.g11 + x.g22)) & (size > 1e-60) & (x.g11 > 1e-60);
+    d4 along = 1 / d4_sqrt(d4_select(fine, x.g11, one)), out = 1 / d4_select(fine, x.area, one);
     for (int e = 0; e < 3; e++) {
-        frame[0][e] = d1[e] * along;
-        frame[2][e] = n[e] * out;
+        frame[0][e] = x.d1[e] * along;
+        frame[2][e] = x.n[e] * out;
     }
 
     if (d4_any(~fine)) {
         for (int lane = 0; lane < 4; lane++)
-            if (!fine[lane]) make_degenerate_frame(d1, normal, lane, frame);
+            if (!fine[lane]) make_degenerate_frame(x.d1, normal, lane, frame);
     }
 
     cross3(frame[2], frame[0], frame[1]);
-}
 
-/* Skin triangles in their own planes: R of the thin QR (r22 < 0 when inside out), then P = R L^-1 = [a b; c d]. */
-typedef struct flat_triangle {
-    d4 r11, r12, r22;
-    d4 a, b, c, d;
-    d4 s, j;
-} flat_triangle;
-
-static flat_triangle flatten(const slide_body *body, const d4 places[3][3], const d4 normal[3], d4 frame[3][3])
-{
-    flat_triangle p;
-    d4 d1[3], d2[3];
-    const d4(*b)[2] = body->b;
-    for (int e = 0; e < 3; e++) {
-        d1[e] = places[1][e] - places[0][e];
-        d2[e] = places[2][e] - places[0][e];
-    }
-
-    make_frame(d1, d2, normal, frame);
-
-    /* edges in the plane of the triangle */
-    p.r11 = dot3(d1, frame[0]);
-    p.r12 = dot3(d2, frame[0]);
-    p.r22 = dot3(d2, frame[1]);
-
-    /* P = R L^-1, its squared norm and its determinant */
-    p.a = p.r11 * b[1][0] + p.r12 * b[2][0];
-    p.b = p.r11 * b[1][1] + p.r12 * b[2][1];
-    p.c = p.r22 * b[2][0];
-    p.d = p.r22 * b[2][1];
-    p.s = p.a * p.a + p.b * p.b + p.c * p.c + p.d * p.d;
-    p.j = p.a * p.d - p.b * p.c;
+    /* edges in the plane of the triangle, and P */
+    p.r11 = dot3(x.d1, frame[0]);
+    p.r12 = dot3(x.d2, frame[0]);
+    p.r22 = dot3(x.d2, frame[1]);
+    p.a = p.r11 * body->b[1][0];
+    p.b = p.r11 * body->b[1][1] + p.r12 * body->b[2][1];
+    p.d = p.r22 * body->b[2][1];
+    p.s = x.s;
+    p.j = x.j;
     return p;
 }
 
 d4 slide_element_energy(const slide_material *material, d4 stiffness, const slide_body *body, const d4 places[3][3],
                         const d4 normal[3], d4 *skin)
 {
-    d4 frame[3][3];
-    flat_triangle p = flatten(body, places, normal, frame);
-    *skin = 0.5 * p.r11 * p.r22;
-    return body->area * stiffness * slide_density_at(material, p.s, p.j).value;
+    skin_edges x = edges_make(body, places, normal);
+    *skin = 0.5 * x.area;
+    return body->area * stiffness * density_at(material, x.s, x.j).value;
 }
 
 /* One term of the Hessian: curvature along the change `n` (2 x 2) of P. */
@@ -432,8 +447,8 @@ void slide_element_make(const slide_material *material, d4 stiffness, const slid
 {
     flat_triangle p = flatten(body, places, normal, out->axes);
     const d4(*b)[2] = body->b;
-    slide_density phi = slide_density_at(material, p.s, p.j);
-    d4 scale = body->area * stiffness, zero = d4_set(0);
+    slide_density phi = density_at(material, p.s, p.j);
+    d4 scale = body->area * stiffness;
 
     out->s = p.s;
     out->j = p.j;
@@ -441,8 +456,8 @@ void slide_element_make(const slide_material *material, d4 stiffness, const slid
     out->energy = scale * phi.value;
 
     /* Gradient. */
-    d4 ga = 2 * phi.s * p.a + phi.j * p.d, gb = 2 * phi.s * p.b - phi.j * p.c;
-    d4 gc = 2 * phi.s * p.c - phi.j * p.b, gd = 2 * phi.s * p.d + phi.j * p.a;
+    d4 ga = 2 * phi.s * p.a + phi.j * p.d, gb = 2 * phi.s * p.b;
+    d4 gc = -phi.j * p.b, gd = 2 * phi.s * p.d + phi.j * p.a;
     for (int k = 0; k < 3; k++) {
         out->gradient[k][0] = scale * (ga * b[k][0] + gb * b[k][1]);
         out->gradient[k][1] = scale * (gc * b[k][0] + gd * b[k][1]);
@@ -450,8 +465,7 @@ void slide_element_make(const slide_material *material, d4 stiffness, const slid
 
     /* Coordinates along rotations (E, H) and reflections (F, G), as lengths and unit vectors. */
     d4 eh[2], fg[2];
-    d4 q = normalize2(0.5 * (p.a + p.d), 0.5 * (p.c - p.b), eh),
-       r = normalize2(0.5 * (p.a - p.d), 0.5 * (p.b + p.c), fg);
+    d4 q = normalize2(0.5 * (p.a + p.d), -0.5 * p.b, eh), r = normalize2(0.5 * (p.a - p.d), 0.5 * p.b, fg);
     const double root = 0.70710678118654752440;
     for (int e = 0; e < 2; e++) {
         eh[e] *= root;
@@ -475,17 +489,27 @@ void slide_element_make(const slide_material *material, d4 stiffness, const slid
         set_in_plane(out, 2 + i, body, scale * d4_max(values[i], least), n);
     }
 
-    /* Out of the plane, along the principal directions of P. */
+    /* Out of the plane: 2 Phi_s I + Phi_j J (P^T P)^-1, as its triangular factors where it is positive. */
+    d4 k = phi.j / p.j, n11 = 2 * phi.s + k * (p.b * p.b + p.d * p.d), n12 = -k * p.a * p.b;
+    d4 n22 = 2 * phi.s + k * p.a * p.a, ratio = n12 / n11, left = n22 - ratio * n12;
+    if (!d4_any(~((n11 > 0) & (left >= 0) & (p.j > 1e-6)))) {
+        out->weights[4] = scale * n11;
+        out->weights[5] = scale * left;
+        for (int i = 0; i < 3; i++) {
+            out->factors[4][i][0] = b[i][0] + ratio * b[i][1];
+            out->factors[5][i][0] = b[i][1];
+        }
+        return;
+    }
+
+    /* Else along the principal directions of P. */
     d4 squares[2], principal[2];
-    eigen2(p.a * p.a + p.c * p.c, p.a * p.b + p.c * p.d, p.b * p.b + p.d * p.d, squares, principal);
+    eigen2(p.a * p.a, p.a * p.b, p.b * p.b + p.d * p.d, squares, principal);
     for (int i = 0; i < 2; i++) {
         d4 value = 2 * phi.s + phi.j * p.j / d4_max(squares[i], d4_set(1e-12));
         d4 x = i == 0 ? principal[0] : -principal[1], y = i == 0 ? principal[1] : principal[0];
         out->weights[4 + i] = scale * d4_max(value, least);
-        for (int k = 0; k < 3; k++) {
-            out->factors[4 + i][k][0] = x * b[k][0] + y * b[k][1];
-            out->factors[4 + i][k][1] = zero;
-        }
+        for (int corner = 0; corner < 3; corner++) out->factors[4 + i][corner][0] = x * b[corner][0] + y * b[corner][1];
     }
 }
 
@@ -493,9 +517,9 @@ void slide_stress_make(const slide_material *material, d4 stiffness, const slide
                        const d4 normal[3], slide_stress *out)
 {
     flat_triangle p = flatten(body, places, normal, out->axes);
-    slide_density phi = slide_density_at(material, p.s, p.j);
+    slide_density phi = density_at(material, p.s, p.j);
     d4 squares[2], principal[2], zero = d4_set(0);
-    eigen2(p.a * p.a + p.c * p.c, p.a * p.b + p.c * p.d, p.b * p.b + p.d * p.d, squares, principal);
+    eigen2(p.a * p.a, p.a * p.b, p.b * p.b + p.d * p.d, squares, principal);
 
     /* Cauchy stress = Phi I - P^T dPhi/dP; the larger one belongs to the smaller stretch of P. */
     d4 common = phi.value - p.j * phi.j;
@@ -505,5 +529,5 @@ void slide_stress_make(const slide_material *material, d4 stiffness, const slide
     for (int i = 0; i < 2; i++) out->stretch[i] = d4_sqrt(d4_max(squares[i], zero));
 
     /* in the skin it has the direction of P applied to the body's */
-    normalize2(p.a * principal[0] + p.b * principal[1], p.c * principal[0] + p.d * principal[1], out->pressed);
+    normalize2(p.a * principal[0] + p.b * principal[1], p.d * principal[1], out->pressed);
 }

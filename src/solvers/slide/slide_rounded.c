@@ -300,11 +300,9 @@ slide_spot slide_place_rounded(const slide_atlas *atlas, const slide_place *plac
 
 void slide_spot_normal(const slide_spot *spot, double normal[3])
 {
-    const double *a = spot->tangents[0], *b = spot->tangents[1];
-    double n[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-    double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    double length = sqrt(slide_spot_cross(spot, normal));
     double scale = length > 0 ? 1 / length : 0;
-    for (int e = 0; e < 3; e++) normal[e] = n[e] * scale;
+    for (int e = 0; e < 3; e++) normal[e] *= scale;
 }
 
 /* The way in the chart that comes nearest to a way in space; its square in space is returned. */

@@ -17,21 +17,10 @@ typedef struct pass {
     double *image;
 } pass;
 
-/* What an equation has of a vector: in registers, for the compiler does not know that vectors are different memory. */
-typedef struct pair {
-    double x, y;
-} pair;
-
-static inline pair pair_at(const double *vector, int a) { return (pair){vector[2 * a], vector[2 * a + 1]}; }
-static inline void pair_put(double *vector, int a, pair p)
-{
-    vector[2 * a] = p.x;
-    vector[2 * a + 1] = p.y;
-}
 /* A symmetric block xx, xy, yy times a pair. */
-static inline pair block_times(const double b[3], pair p)
+static inline dpair block_times(const double b[3], dpair p)
 {
-    return (pair){b[0] * p.x + b[1] * p.y, b[1] * p.x + b[2] * p.y};
+    return dpair_load(b) * (dpair){p[0], p[0]} + dpair_load(b + 1) * (dpair){p[1], p[1]};
 }
 
 static void multiply_rows(void *context, int begin, int end)
@@ -40,11 +29,11 @@ static void multiply_rows(void *context, int begin, int end)
     const slide_model *model = p->model;
     for (int a = begin; a < end; a++) {
         int i = model->equations[a];
-        pair own = block_times(p->s->diagonal[a], pair_at(p->vector, i));
-        d4 sum = {own.x, 0, own.y, 0};
+        dpair own = block_times(p->s->diagonal[a], dpair_load(p->vector + 2 * i));
+        d4 sum = d4_set(0);
         for (int n = model->link_first[a]; n < model->link_first[a + 1]; n++)
             sum += d4_load(p->s->rows[n]) * d4_pair(p->vector + 2 * model->equations[model->links[n]]);
-        pair_put(p->image, i, (pair){sum[0] + sum[1], sum[2] + sum[3]});
+        dpair_store(p->image + 2 * i, own + d4_add_pairs(sum));
     }
 }
 
@@ -96,18 +85,21 @@ static void precondition_make(const slide_model *model, slide_scratch *s)
         s->inverse[a][0] = yy * scale;
         s->inverse[a][1] = -xy * scale;
         s->inverse[a][2] = xx * scale;
+        s->rests[a][0] = d[0] - 2 * xx;
+        s->rests[a][1] = d[1] - 2 * xy;
+        s->rests[a][2] = d[2] - 2 * yy;
     }
 }
 
 /* One row of K x = r or K^T x = r: the entries from begin to end are those of points whose x is known. */
-static inline pair substitute(const slide_model *model, const slide_scratch *s, int a, int begin, int end, pair r,
-                              const double *x)
+static inline dpair substitute(const slide_model *model, const slide_scratch *s, int a, int begin, int end, dpair r,
+                               const double *x)
 {
     const int *links = model->links;
     const double(*rows)[4] = (const double(*)[4])s->rows;
-    d4 sum = {r.x, 0, r.y, 0};
-    for (int n = begin; n < end; n++) sum -= d4_load(rows[n]) * d4_pair(x + 2 * links[n]);
-    return block_times(s->inverse[a], (pair){sum[0] + sum[1], sum[2] + sum[3]});
+    d4 sum = d4_set(0);
+    for (int n = begin; n < end; n++) sum += d4_load(rows[n]) * d4_pair(x + 2 * (size_t)links[n]);
+    return block_times(s->inverse[a], r - d4_add_pairs(sum));
 }
 
 /*
@@ -124,34 +116,24 @@ static double search_along(const slide_model *model, slide_scratch *s, double be
 
     /* from the last point to the first: the direction, t, and the right side of the way back */
     for (int a = model->free_count - 1; a >= 0; a--) {
-        pair z = pair_at(s->smooth, a);
-        pair last = pair_at(p, a);
-        pair own = {z.x + beta * last.x, z.y + beta * last.y};
-        pair x = substitute(model, s, a, model->link_upper[a], model->link_first[a + 1], own, t);
-
-        /* (D - 2 E) t */
-        pair d = block_times(s->diagonal[a], x);
-        pair e = block_times(s->pivots[a], x);
-        pair_put(p, a, own);
-        pair_put(t, a, x);
-        pair_put(f, a, (pair){own.x + d.x - 2 * e.x, own.y + d.y - 2 * e.y});
+        dpair own = dpair_load(s->smooth + 2 * a) + beta * dpair_load(p + 2 * a);
+        dpair x = substitute(model, s, a, model->link_upper[a], model->link_first[a + 1], own, t);
+        dpair_store(p + 2 * a, own);
+        dpair_store(t + 2 * a, x);
+        dpair_store(f + 2 * a, own + block_times(s->rests[a], x));
     }
 
     /* from the first to the last */
-    pair curvature = {0, 0};
+    dpair curvature = {0, 0};
     for (int a = 0; a < model->free_count; a++) {
-        pair x = substitute(model, s, a, model->link_first[a], model->link_upper[a], pair_at(f, a), f);
-        pair_put(f, a, x);
-
-        pair along = pair_at(t, a);
-        pair own = pair_at(p, a);
-        pair image = {x.x + along.x, x.y + along.y};
-        pair_put(product, a, image);
-        curvature.x += own.x * image.x;
-        curvature.y += own.y * image.y;
+        dpair x = substitute(model, s, a, model->link_first[a], model->link_upper[a], dpair_load(f + 2 * a), f);
+        dpair image = x + dpair_load(t + 2 * a);
+        dpair_store(f + 2 * a, x);
+        dpair_store(product + 2 * a, image);
+        curvature += dpair_load(p + 2 * a) * image;
     }
 
-    return curvature.x + curvature.y;
+    return curvature[0] + curvature[1];
 }
 
 /*
@@ -160,22 +142,17 @@ static double search_along(const slide_model *model, slide_scratch *s, double be
  */
 static double go_along(const slide_model *model, slide_scratch *s, double alpha)
 {
-    pair sum = {0, 0};
+    dpair sum = {0, 0};
     for (int a = 0; a < model->free_count; a++) {
-        pair x = pair_at(s->solution, a);
-        pair t = pair_at(s->image, a);
-        pair r = pair_at(s->residual, a);
-        pair image = pair_at(s->product, a);
-        pair left = {r.x - alpha * image.x, r.y - alpha * image.y};
-        pair z = block_times(s->pivots[a], left);
-
-        pair_put(s->solution, a, (pair){x.x + alpha * t.x, x.y + alpha * t.y});
-        pair_put(s->residual, a, left);
-        pair_put(s->smooth, a, z);
-        sum.x += left.x * z.x;
-        sum.y += left.y * z.y;
+        dpair x = dpair_load(s->solution + 2 * a) + alpha * dpair_load(s->image + 2 * a);
+        dpair left = dpair_load(s->residual + 2 * a) - alpha * dpair_load(s->product + 2 * a);
+        dpair z = block_times(s->pivots[a], left);
+        dpair_store(s->solution + 2 * a, x);
+        dpair_store(s->residual + 2 * a, left);
+        dpair_store(s->smooth + 2 * a, z);
+        sum += left * z;
     }
-    return sum.x + sum.y;
+    return sum[0] + sum[1];
 }
 
 int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, double *largest, double *residual,
@@ -211,8 +188,10 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
 
     /* the residual as the preconditioner sees it */
     precondition_make(model, s);
-    for (int a = 0; a < model->free_count; a++)
-        pair_put(r, a, substitute(model, s, a, model->link_first[a], model->link_upper[a], pair_at(r, a), r));
+    for (int a = 0; a < model->free_count; a++) {
+        dpair own = dpair_load(r + 2 * a);
+        dpair_store(r + 2 * a, substitute(model, s, a, model->link_first[a], model->link_upper[a], own, r));
+    }
     memset(t, 0, (size_t)count * sizeof *t);
     memset(s->product, 0, (size_t)count * sizeof *s->product);
 

@@ -71,6 +71,7 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->rows = kit_carve(&block, links, sizeof *s->rows);
     s->pivots = kit_carve(&block, free_points, sizeof *s->pivots);
     s->inverse = kit_carve(&block, free_points, sizeof *s->inverse);
+    s->rests = kit_carve(&block, free_points, sizeof *s->rests);
     s->right = kit_carve(&block, 2 * points, sizeof *s->right);
     s->residual = kit_carve(&block, 2 * points, sizeof *s->residual);
     s->search = kit_carve(&block, 2 * points, sizeof *s->search);
@@ -83,6 +84,7 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
                          &s->old_velocities, &s->old_gains, &s->first_gains};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = kit_carve(&block, 2 * points, sizeof **arrays[i]);
+    s->moving = kit_carve(&block, points, sizeof *s->moving);
     s->ranges = kit_carve(&block, points, sizeof *s->ranges);
     s->shares = kit_carve(&block, points, sizeof *s->shares);
     s->grown = kit_carve(&block, points, sizeof *s->grown);

@@ -51,8 +51,8 @@ static const double least_share = 0.05;
 /* The energy of a triangle may differ from what was foretold by this part of its change. */
 static const double surprise = 0.25;
 /*
- * A part of a step may err by this, in sizes, in the root of the mean square over the skin. Less does not bring the skin
- * nearer to that of steps of 1 ms (test_slide_motion); ten times as much lets undamped skin lose its energy there.
+ * A part of a step may err by this, in sizes, in the root of the mean square over the skin. Less does not bring the
+ * skin nearer to that of steps of 1 ms (test_slide_motion); ten times as much lets undamped skin lose its energy there.
  */
 static const double error_limit = 1e-4;
 /* Faster than this is no skin, in sizes a second. */
@@ -92,18 +92,6 @@ static void move_points(void *context, int begin, int end)
     }
 }
 
-/* Sum of a . M b. */
-static double mass_product(const slide_model *model, const slide_scratch *s, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int k = 0; k < model->free_count; k++) {
-        int i = model->free_points[k];
-        const double *m = s->inertia[i], *x = a + 2 * i, *y = b + 2 * i;
-        sum += x[0] * (m[0] * y[0] + m[1] * y[1]) + x[1] * (m[1] * y[0] + m[2] * y[1]);
-    }
-    return sum;
-}
-
 static double product(const slide_model *model, const double *a, const double *b)
 {
     double sum = 0;
@@ -116,7 +104,13 @@ static double product(const slide_model *model, const double *a, const double *b
 
 double slide_kinetic(const slide_model *model, const slide_scratch *s, const double *v)
 {
-    return 0.5 * mass_product(model, s, v, v);
+    double sum = 0;
+    for (int k = 0; k < model->free_count; k++) {
+        int i = model->free_points[k];
+        const double *m = s->inertia[i], *x = v + 2 * i;
+        sum += m[0] * x[0] * x[0] + 2 * m[1] * x[0] * x[1] + m[2] * x[1] * x[1];
+    }
+    return 0.5 * sum;
 }
 
 /* ---- the step ---- */
@@ -127,9 +121,10 @@ typedef struct motion {
     slide_scratch *s;
     const cutis_jobs *jobs;
     slide_increment increment;
-    double b;      /* theta */
-    double before; /* elastic energy at the beginning */
-    double after;  /* at the end */
+    double b;       /* theta */
+    double kinetic; /* energy of the velocities at the beginning */
+    double before;  /* elastic energy there */
+    double after;   /* at the end */
     bool arrived;
 } motion;
 
@@ -206,7 +201,7 @@ static double line_search(motion *m, const slide_place *places, double elastic, 
         double reached = i == 0 ? slide_system_energy(model, s, m->jobs) : slide_system_regrown(model, s, m->jobs);
 
         /* the inertial part of E, and what its model says, at these shares */
-        double inertial = 0, foretold = 0, share = curvature > 0 ? slope / curvature : 1;
+        double inertial = 0, foretold = 0, shorter = curvature > 0 ? 0.5 * curvature / slope : 0.5;
         for (int k = 0; k < model->free_count; k++) {
             int p = model->free_points[k];
             const double *mass = s->inertia[p];
@@ -219,7 +214,7 @@ static double line_search(motion *m, const slide_place *places, double elastic, 
             f0 += m->increment.first_share * s->first_forces[2 * p] + s->outer_forces[2 * p];
             f1 += m->increment.first_share * s->first_forces[2 * p + 1] + s->outer_forces[2 * p + 1];
             inertial += x * f0 + y * f1;
-            foretold += (s->right[2 * p] * x + s->right[2 * p + 1] * y) * (1 - 0.5 * part / share);
+            foretold += (s->right[2 * p] * x + s->right[2 * p + 1] * y) * (1 - part * shorter);
         }
 
         double fall = elastic - reached + inertial;
@@ -263,7 +258,6 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
 
     double least = 0;
     double total = 0;
-    double kinetic = 0;
     double largest = 0;
     bool fresh = false; /* points have been blocked: what is left to do is to be seen anew */
     int limit = m->b < 1 ? SHORT_LIMIT : NEWTON_LIMIT;
@@ -284,7 +278,7 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
             m->before = elastic;
             m->after = elastic;
             slide_system_inertia(model, s, m->jobs);
-            kinetic = slide_kinetic(model, s, v);
+            m->kinetic = slide_kinetic(model, s, v);
         }
 
         slide_system_assemble(model, s, &m->increment, m->jobs);
@@ -314,7 +308,7 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
         kit_lap(&clock, stats, SLIDE_PART_SOLVE);
 
         /* nothing left to do */
-        if (first || fresh) least = slide_max(late * slope, negligible * (kinetic + elastic) + model->noise);
+        if (first || fresh) least = slide_max(late * slope, negligible * (m->kinetic + elastic) + model->noise);
         fresh = false;
         bool little = slope <= least;
         if (!(slope > 0)) {
@@ -364,29 +358,46 @@ static double take_velocities(const motion *m, double h, double *v, double *gain
     const slide_model *model = m->model;
     slide_scratch *s = m->s;
     double b = m->b;
-    double energy = slide_kinetic(model, s, v) + m->before;
+    double energy = m->kinetic + m->before;
 
-    /* what outer forces give */
+    /* velocities; products of the way with outer forces and forces at first; of gains with the way and with themselves
+     */
     double gift = 0;
+    double first = 0;
+    double given = 0;
+    double gained = 0;
     for (int k = 0; k < model->free_count; k++) {
         int i = model->free_points[k];
-        for (int e = 0; e < 2; e++) {
-            double old = v[2 * i + e];
-            double own = s->shortened[i] ? 1 : b;
-            v[2 * i + e] = s->blocked[i] ? 0 : (s->moved[2 * i + e] / h - (1 - own) * old) / own;
-            gains[2 * i + e] = v[2 * i + e] - old;
-            gift += s->outer_forces[2 * i + e] * b * s->moved[2 * i + e];
-        }
+        const double *mass = s->inertia[i], *q = s->moved + 2 * i, *outer = s->outer_forces + 2 * i;
+        const double *force = s->first_forces + 2 * i;
+
+        /* by v' = (q / h - (1 - b) v) / b */
+        double own = s->shortened[i] ? 1 : b;
+        double way = s->blocked[i] ? 0 : 1 / (h * own);
+        double keep = s->blocked[i] ? 0 : (1 - own) / own;
+        double x = way * q[0] - keep * v[2 * i];
+        double y = way * q[1] - keep * v[2 * i + 1];
+        double u0 = x - v[2 * i];
+        double u1 = y - v[2 * i + 1];
+        v[2 * i] = x;
+        v[2 * i + 1] = y;
+        gains[2 * i] = u0;
+        gains[2 * i + 1] = u1;
+
+        double p0 = mass[0] * u0 + mass[1] * u1;
+        double p1 = mass[1] * u0 + mass[2] * u1;
+        gift += b * (outer[0] * q[0] + outer[1] * q[1]);
+        first += force[0] * q[0] + force[1] * q[1];
+        given += p0 * q[0] + p1 * q[1];
+        gained += p0 * u0 + p1 * u1;
     }
 
     double wanted = slide_min(0.5 + 0.5 * model->viscosity / h, 1);
     if (!(wanted > 0.5)) return energy + gift;
 
     /* what is lost: (f_0 - f_1) . q with f_1 from the momentum, M (v' - v) = h ((1 - b) f_0 + b f_1 + f_e) */
-    double given = mass_product(model, s, gains, s->moved) / (b * h);
-    double first = product(model, s->first_forces, s->moved);
-    double stiff = slide_max((first + gift) / b - given, 0);
-    return energy + gift - (wanted - 0.5) * (mass_product(model, s, gains, gains) + stiff);
+    double stiff = slide_max((first + gift) / b - given / (b * h), 0);
+    return energy + gift - (wanted - 0.5) * (gained + stiff);
 }
 
 /* Bring the energy to what it should be by a common factor on the velocities. */

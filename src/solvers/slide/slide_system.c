@@ -108,9 +108,10 @@ static void point_jacobian(void *context, int begin, int end)
         /* without the part along the normal, in the directions that may move */
         const double *q = model->allowed[i];
         double n[3];
-        slide_spot_normal(&s->spots[i], n);
-        double n0 = n[0] * mean[0] + n[1] * mean[2] + n[2] * mean[4];
-        double n1 = n[0] * mean[1] + n[1] * mean[3] + n[2] * mean[5];
+        double square = slide_spot_cross(&s->spots[i], n);
+        double scale = square > 0 ? 1 / square : 0;
+        double n0 = scale * (n[0] * mean[0] + n[1] * mean[2] + n[2] * mean[4]);
+        double n1 = scale * (n[0] * mean[1] + n[1] * mean[3] + n[2] * mean[5]);
         for (int e = 0; e < 3; e++) {
             double x = mean[2 * e] - n0 * n[e];
             double y = mean[2 * e + 1] - n1 * n[e];
@@ -347,6 +348,11 @@ static void element_block(const pass *p, int at, int end)
             d4 weighted[6];
             for (int i = 0; i < 6; i++) weighted[i] = element.weights[i] * f[i][2 * k + e];
             for (int o = 0; o < 4; o++) {
+                /* a block on the diagonal is symmetric */
+                if (e == 1 && o == 0) {
+                    hessian[4 * k + 2] = hessian[4 * k + 1];
+                    continue;
+                }
                 int other = 2 * (o < 2 ? k : next3(k)) + o % 2;
                 d4 sum = weighted[0] * f[0][other];
                 for (int i = 1; i < 6; i++) sum += weighted[i] * f[i][other];
