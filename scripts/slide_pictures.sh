@@ -61,6 +61,9 @@ if [ -f $kaiju ]; then
     "$cutis" render $kaiju slide --clip Walk --frame 0.1s --color attached@0,1 --view 60,10 --size 480x420 -q --style samples:2 \
         -o "$out/slide_attached.png"
 fi
+# In a stack: the skin of an arm that a body solver bends
+"$cutis" render arm "linear blend=lbs" layers layers+slide --clip flex --frame 1.0s --texture checker@48 --view front \
+    --size 1200x420 -q --style samples:2 -o "$out/slide_stack.png"
 # Beyond the paper: wrinkles as a normal map that each frame shows more or less of
 "$cutis" make neck --resolution 0.5 -q -o "$work/neck.glb"
 "$cutis" bake "$work/neck.glb" --solver slide --clip look_up --set bones.head.attach=1 --outputs folds,texcoords -q \

@@ -415,21 +415,17 @@ static void zeta_ties_the_skin(void **state)
 
 /* ---- dinosaur ---- */
 
-/*
- * After the stop the skin swings: its velocity, in the measure of what it was at first, passes zero again and again,
- * and its energy dies down at the rate that was asked for and not at once.
- */
-static void dinosaur_jiggles_after_the_stop(void **state)
+/* How the skin of a walker swings after it stops. */
+typedef struct jiggle {
+    double soon, later, late; /* its speed after the stop, 0.4 s and 1.2 s later, sizes a second */
+    double rate;              /* at which it dies down, 1 / s */
+    int turns;                /* how often its velocity, in the measure of what it was at first, passes zero */
+} jiggle;
+
+static jiggle jiggle_after_stop(const cutis_character *c, const char *const *settings)
 {
-    (void)state;
     enum { COUNT = 150 };
-    const char *path = test_model("mesh2motion-kaiju/kaiju.glb");
-    if (!path) skip();
-    cutis_character *c = NULL;
-    cutis_error error;
-    assert_int_equal(cutis_character_load(path, NULL, &c, &error), CUTIS_OK);
     scene_motion motion = {c, cutis_character_find_clip(c, "Walk"), 0.7, NULL, 0, NULL};
-    const char *const settings[] = {"zeta=0.3", "wave_speed=4", NULL};
     cutis_model *model = test_build(c, "slide", settings);
     cutis_state *run = test_state(model, NULL);
     cutis_step_input input = {.motion = {&motion, scene_sample}};
@@ -437,6 +433,8 @@ static void dinosaur_jiggles_after_the_stop(void **state)
     scene_sample(&motion, 0, joints);
     cutis_state_reset(model, run, joints);
     free(joints);
+
+    /* velocities by differences of the sliding */
     size_t n = 3 * (size_t)c->vertex_count;
     float *last = calloc(n, sizeof *last);
     double *first = calloc(n, sizeof *first), along[COUNT] = {0}, speed[COUNT] = {0};
@@ -453,29 +451,54 @@ static void dinosaur_jiggles_after_the_stop(void **state)
             last[k] = sliding.values[k];
         }
     }
+
     /* swings count from 1 % of the first speed on: below, single points that come free decide */
-    int turns = 0;
-    double soon = 0, later = 0, late = 0, swing = along[2];
+    jiggle found = {0};
+    double swing = along[2];
     for (int i = 3; i < COUNT; i++) {
         if (!(fabs(along[i]) > 0.01 * along[2])) continue;
-        turns += along[i] * swing < 0;
+        found.turns += along[i] * swing < 0;
         swing = along[i];
     }
-    for (int i = 2; i < 12; i++) soon = fmax(soon, sqrt(speed[i]));
-    for (int i = 50; i < 60; i++) later = fmax(later, sqrt(speed[i]));
-    for (int i = COUNT - 10; i < COUNT; i++) late = fmax(late, sqrt(speed[i]));
-    double rate = log(soon / later) / (48 * 0.008);
-    print_message(
-        "dinosaur: speed of the skin %.2g sizes a second after the stop, %.2g after 0.4 s, %.2g after 1.2 s; it turns "
-        "%d times and dies down at %.1f 1/s\n",
-        soon, later, late, turns, rate);
-    assert_true(soon > 1e-3);
-    assert_true(turns >= 4);
-    assert_true(rate > 2 && rate < 12);
-    assert_true(late < 0.1 * soon);
-    free(last), free(first);
+    for (int i = 2; i < 12; i++) found.soon = fmax(found.soon, sqrt(speed[i]));
+    for (int i = 50; i < 60; i++) found.later = fmax(found.later, sqrt(speed[i]));
+    for (int i = COUNT - 10; i < COUNT; i++) found.late = fmax(found.late, sqrt(speed[i]));
+    found.rate = log(found.soon / found.later) / (48 * 0.008);
+
+    free(last);
+    free(first);
     cutis_state_destroy(run);
     cutis_model_destroy(model);
+    return found;
+}
+
+/*
+ * After the stop the skin swings, and its energy dies down at the rate that was asked for and not at once: the default
+ * damping leaves a few swings above 1 %, a quarter of it many.
+ */
+static void dinosaur_jiggles_after_the_stop(void **state)
+{
+    (void)state;
+    const char *path = test_model("mesh2motion-kaiju/kaiju.glb");
+    if (!path) skip();
+    cutis_character *c = NULL;
+    cutis_error error;
+    assert_int_equal(cutis_character_load(path, NULL, &c, &error), CUTIS_OK);
+    const char *const settings[2][4] = {{"zeta=0.3", "wave_speed=4"}, {"zeta=0.3", "wave_speed=4", "damping=1"}};
+    jiggle found[2];
+    for (int i = 0; i < 2; i++) {
+        found[i] = jiggle_after_stop(c, settings[i]);
+        print_message("dinosaur%s: speed of the skin %.2g sizes a second after the stop, %.2g after 0.4 s, %.2g after "
+                      "1.2 s; it turns %d times and dies down at %.1f 1/s\n",
+                      i ? ", damping 1" : "", found[i].soon, found[i].later, found[i].late, found[i].turns,
+                      found[i].rate);
+        assert_true(found[i].soon > 1e-3);
+    }
+    assert_true(found[0].turns >= 4);
+    assert_true(found[0].rate > 2 && found[0].rate < 12);
+    assert_true(found[0].late < 0.1 * found[0].soon);
+    assert_true(found[1].turns >= 8);
+    assert_true(found[1].rate < 0.7 * found[0].rate);
     cutis_character_destroy(c);
 }
 
