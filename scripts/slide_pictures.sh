@@ -30,11 +30,11 @@ for scene in "look_up 1.6" "swallow 0.7"; do
         --set bones.head.attach=1 --view 60,0 --zoom 2.2@neck --size 900x520 -o "$out/slide_neck_$1.png"
 done
 # Figures 1 and 6: veins on the back of a hand, painted through all islands of the texture, with a texture for the frame
-"$cutis" texture "$work/hand.glb" veins@24 -q -o "$work/veins.png"
-"$cutis" bake "$work/hand.glb" --solver slide --clip fist --fps 30 --set bones.forearm.attach=1 --outputs sliding -q \
+"$cutis" texture "$work/hand.glb" veins@24 --size 1024 -q -o "$work/veins.png"
+"$cutis" bake "$work/hand.glb" --solver slide --clip fist --fps 10 --set bones.forearm.attach=1 --outputs sliding -q \
     -o "$work/hand.npy"
 "$cutis" texture "$work/hand.glb" "$work/veins.png" --sliding "$work/hand.npy.sliding.npy" -q -o "$work/veins.png"
-for panel in "plain texture=veins.png" "slide=veins_0027.png"; do
+for panel in "plain texture=veins.png" "slide=veins_0009.png"; do
     "$cutis" render "$work/hand.glb" "${panel%=*}=lbs" --clip fist --frame 0.9s --texture "$work/${panel#*=}" \
         --view 40,55 --size 450x520 -q --style samples:2 -o "$work/hand_${panel%%[ =]*}.png"
 done
