@@ -111,8 +111,9 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
                          .help = "unit of distance of a bone's influence with weights=distance, over the size"},
     [LATTICE_SELF_COLLISION] = {PARAMETER_BOOL("self_collision", 0), .role = CUTIS_PARAMETER_SELF_COLLISION,
                                 .help = "keep the skin from passing through itself; not for real time"},
-    [LATTICE_TOUCH] = {PARAMETER_BOOL("touch", 0),
-                       .help = "move parts of the body that meet out of each other, as well as real time allows"},
+    [LATTICE_TOUCH] =
+        {PARAMETER_BOOL("touch", 0),
+         .help = "bring sheets of skin that meet back to their own sides in frames that are shown; in real time"},
     [LATTICE_PROPS] = {PARAMETER_BOOL("props", 1), .help = "collide with the character's props"},
     [LATTICE_CONTACT_GAP] = {PARAMETER_FLOAT("contact_gap", 0.001, 0.00001, 0.02, "size"), .former = "thickness",
                              .help = "least distance that contact keeps"},
@@ -706,7 +707,6 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
 
     /* contact, at the level of voxels */
     bool touches = m->contact.self || m->contact.with_props;
-    if (m->touch.on) stats->contacts = lattice_touch_voxels(m, &job.t, job.s.targets, input->jobs);
     if (touches) {
         lattice_frame before = reference_before(&job);
         stats->contacts += collide(&job, &before, points);
@@ -722,13 +722,14 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
     if (!touches) {
         if (!input->between) surface_write(&job, job.t.guess, points);
         kit_lap(&clock, stats, PART_SURFACE);
-        if (!input->between && m->touch.on) lattice_touch_points(m, &job.t, points, input->jobs);
+        if (!input->between && m->touch.on)
+            stats->contacts = lattice_touch_points(m, &job.t, input->skin, points, input->jobs);
         kit_lap(&clock, stats, PART_CONTACT);
         return;
     }
     surface_write(&job, job.t.guess, job.t.contact.points);
     kit_lap(&clock, stats, PART_SURFACE);
-    if (m->touch.on) lattice_touch_points(m, &job.t, job.t.contact.points, input->jobs);
+    if (m->touch.on) lattice_touch_points(m, &job.t, input->skin, job.t.contact.points, input->jobs);
     lattice_contact_finish(m, &job.t.contact, input, &job.reference, points, job.t.contact.points);
     memcpy(points, job.t.contact.points, (size_t)m->surface.point_count * 3 * sizeof(float));
     kit_lap(&clock, stats, PART_CONTACT);
@@ -801,6 +802,7 @@ static void lattice_reset(const void *data, void *state, void *scratch, const so
     /* nothing moves */
     for (int v = 0; v < m->count; v++) job.s.velocities[v] = (quad){0, 0, 0, 0};
     surface_write(&job, job.t.guess, points);
+    if (m->touch.on) lattice_touch_points(m, &job.t, input->skin, points, input->jobs);
 }
 
 static long lattice_element_count(const void *data) { return ((const lattice_model *)data)->count; }

@@ -926,8 +926,7 @@ static cutis_result contact_tables(builder *b, cutis_error *error)
     if (result != CUTIS_OK) return result;
     b->model->touch.on = values[LATTICE_TOUCH] != 0;
     if (b->model->touch.on)
-        result = lattice_touch_build(b->model, b->build, b->points, b->graph.rest, (float)values[LATTICE_CONTACT_GAP],
-                                     error);
+        result = lattice_touch_build(b->model, b->build, b->points, (float)values[LATTICE_CONTACT_GAP], error);
     if (result != CUTIS_OK) return result;
     return lattice_contact_build(&b->model->contact, b->build, values[LATTICE_SELF_COLLISION] != 0,
                                  values[LATTICE_PROPS] != 0, (float)values[LATTICE_CONTACT_GAP],

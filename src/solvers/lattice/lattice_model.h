@@ -62,19 +62,23 @@ typedef struct lattice_contact_work {
     float *places;         /* (point_count x 3) the skin where the skeleton has it; only with press */
 } lattice_contact_work;
 
-/* Contact of the skin with itself in real time: the skin as discs, lengths in sizes. */
+/* Contact of the skin with itself in real time: the skin in patches, lengths in sizes. */
 typedef struct lattice_touch {
     bool on;
-    int count;           /* voxels that bear skin */
-    const int *voxels;   /* (count) */
-    const quad *rests;   /* (count) the middle of the skin at rest */
-    const quad *offsets; /* (count) the same from the voxel */
-    float edge;          /* mean of the voxels */
-    float width;         /* of a point's disc: the mean edge of the mesh */
+    int count, bucket_count;
+    const quad *rests;       /* (count) middle of the patch at rest, and its width in w */
+    const quad *normals;     /* (count) at rest, and the thickness of the flesh behind in w */
+    const int *leads;        /* (count) a point in the middle, whose joints turn the patch */
+    const int *member_first; /* (count + 1) */
+    const int *members;      /* points of each patch */
+    const int *near_first;   /* (count + 1) */
+    const int *nears;        /* patches beside each */
+    const float *ways;       /* to them */
+    const int *blend_first;  /* (point_count + 1) */
+    const int *blends;       /* patches around each point; none for points that stay where skinning puts them */
+    const float *shares;     /* of each, sum to 1 */
     float gap;
     const mesh *surface;
-    const float *points; /* (point_count x 3) at rest */
-    int bucket_count, point_bucket_count;
 } lattice_touch;
 
 typedef struct lattice_model {
@@ -115,9 +119,9 @@ typedef struct lattice_model {
     lattice_touch touch;
 } lattice_model;
 
-/* rest: (count x 4) of the graph; points: (point_count x 3) in sizes, which must live as long as the model. */
-cutis_result lattice_touch_build(lattice_model *m, const solver_build *build, const float *points, const float *rest,
-                                 float gap, cutis_error *error);
+/* points: (point_count x 3) at rest, in sizes. After the surface. */
+cutis_result lattice_touch_build(lattice_model *m, const solver_build *build, const float *points, float gap,
+                                 cutis_error *error);
 
 /* thickness in sizes. */
 cutis_result lattice_contact_build(lattice_contact *contact, const solver_build *build, bool self, bool props,

@@ -33,16 +33,29 @@ typedef struct lattice_state {
     float *scene_targets;
 } lattice_state;
 
-/* Pieces of skin, and where to find them. */
-typedef struct lattice_discs {
-    int count, bucket_count;
-    float inverse_cell;
-    quad *places, *normals, *rests; /* (count) in sizes */
-    uint8_t *fixed;                 /* (count) it does not move */
-    int *first;                     /* (bucket_count + 1) */
-    int *order;                     /* (count) by bucket */
-    int *buckets;                   /* (count) */
-} lattice_discs;
+/* A weighted mean of planes n x = o, n away from the own side. */
+typedef struct lattice_middle {
+    quad side;     /* sum of n, and of the weights in w */
+    quad squares;  /* of n, x x, y y, z z; how far a point may be moved in w */
+    quad products; /* x y, x z, y z */
+    quad offset;   /* of n o */
+} lattice_middle;
+
+/* The patches of skin, where they are. */
+typedef struct lattice_patches {
+    quad *places, *normals;  /* (count) in sizes */
+    quad *projected;         /* (count) places on the planes */
+    lattice_middle *found;   /* (count) between the patch and those that it meets */
+    lattice_middle *middles; /* (count) what it does not go beyond */
+    float *sure;             /* (count) 0..1, whether it meets any */
+    int (*from)[2];   /* (count) the nearest patch that meets another, and the nearest of the opposite side; or -1 */
+    float (*ways)[2]; /* (count) to them over the skin */
+    int *reached;     /* patches that have such */
+    quad *moves, *smooth; /* (point_count) of the points, scene; in w how much they follow those around */
+    int *first;           /* (bucket_count + 1) */
+    int *order, *buckets; /* (count) by bucket, and the bucket of each */
+    float *sorted[9];     /* (count and a vector) in that order: place, normal and rest place by axis */
+} lattice_patches;
 
 typedef struct lattice_scratch {
     quad *guess;   /* predicted positions */
@@ -67,10 +80,7 @@ typedef struct lattice_scratch {
     int *repairs;          /* by block of voxels */
     quad *wishes;          /* of contact */
     lattice_contact_work contact;
-    lattice_discs voxel_discs, point_discs;
-    quad *voxel_moves, *point_moves; /* of the discs; w above 0: it meets another */
-    int *point_list;                 /* points that are discs */
-    uint8_t *touched;                /* (padded) voxels that meet others */
+    lattice_patches patches;
 } lattice_scratch;
 
 typedef struct lattice_step_job {
@@ -87,10 +97,10 @@ typedef struct lattice_step_job {
     bool settling; /* without velocities */
 } lattice_step_job;
 
-/* Move voxels at the guess out of each other; fills touched. Returns the number of contacts. */
-int lattice_touch_voxels(const lattice_model *m, lattice_scratch *t, const quad *targets, const cutis_jobs *jobs);
-/* Move points (point_count x 3, scene) on voxels that were touched out of each other. */
-void lattice_touch_points(const lattice_model *m, lattice_scratch *t, float *points, const cutis_jobs *jobs);
+/* Bring sheets of the skin (point_count x 3, scene) that have passed each other back to their sides; skin: of the pose.
+ * Returns the number of patches that meet others or lie between such. */
+int lattice_touch_points(const lattice_model *m, lattice_scratch *t, const float *skin, float *points,
+                         const cutis_jobs *jobs);
 void lattice_touch_carve(const lattice_model *m, kit_block *block, lattice_scratch *t);
 
 /* Views of a block; with memory NULL only its size, which they return. */
