@@ -3,7 +3,7 @@
  * what is pinched between bodies).
  *
  * Pairs with a released point on each side are left out by the search, so only triangles with released points can
- * cross: releasing all points of crossing triangles keeps it so.
+ * cross. A solver may release all points of crossing triangles (springs), or leave a release as wide as it is (layers).
  */
 #include "contact/contact_release.h"
 

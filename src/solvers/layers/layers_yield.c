@@ -10,8 +10,9 @@
  * Displaced skin returns slowly, so that nothing snaps.
  *
  * released is above 0 where contact rests, and falls from 1 to 0 over RELEASE_TIME once nothing crosses any more
- * (contact_release.h). Impacts that could not be resolved are released as well: what has crossed would be held on the
- * wrong side.
+ * (contact_release.h). Crossings do not widen a release: contact leaves out pairs with a released point on each side
+ * only, so what is held around it stays on its side. Impacts that could not be resolved are released as well: what has
+ * crossed would be held on the wrong side.
  */
 #include <float.h>
 #include <string.h>
@@ -29,6 +30,9 @@ static float flesh_depth(const layers_model *m, const contact_pair *pair, int fi
     return depth;
 }
 
+/* The first point of a pair's second side. */
+static int pair_middle(const contact_pair *pair) { return pair->kind == CONTACT_POINT_TRIANGLE ? 1 : 2; }
+
 /*
  * How far contact may push a side of a pair from its place under the skeleton: through its own flesh, and as far as
  * what presses is thick, but no further than its own flesh is deep once more: a finger that the clip drives into a
@@ -36,7 +40,7 @@ static float flesh_depth(const layers_model *m, const contact_pair *pair, int fi
  */
 static float push_limit(const layers_model *m, const contact_pair *pair, int side)
 {
-    int middle = pair->kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
+    int middle = pair_middle(pair);
     float depths[2] = {flesh_depth(m, pair, 0, middle), flesh_depth(m, pair, middle, 4)};
     return depths[side] + MIN(depths[1 - side], depths[side]) + m->thickness;
 }
@@ -61,7 +65,10 @@ static contact_release release_of(const layers_run *run)
                              run->s.released, run->w.marks};
 }
 
-/* Let go the points of pairs that press too far, and what lies around them within their flesh's depth. */
+/*
+ * Let go the points of pairs that press too far, and what lies around them, on each side by what that side may be
+ * pushed: a finger in a thigh lets go of the hand, not of the arm.
+ */
 static void regions_release(layers_run *run)
 {
     const layers_model *m = run->m;
@@ -78,7 +85,7 @@ static void regions_release(layers_run *run)
         for (int v = 0; v < 4; v++) {
             int k = pair->v[v];
             if (left[k] < 0) queue[count++] = k;
-            left[k] = YIELD_SPREAD * MAX(push_limit(m, pair, 0), push_limit(m, pair, 1));
+            left[k] = MAX(left[k], YIELD_SPREAD * push_limit(m, pair, v >= pair_middle(pair)));
         }
     }
 
@@ -162,7 +169,7 @@ void layers_yield_update(layers_run *run)
     float fall = (float)(run->h / RELEASE_TIME);
     bool whole = run->impacts_left;
     for (int k = 0; k < n; k++) {
-        if (run->w.marks[k]) released[k] = 1;
+        if (run->w.marks[k] && (released[k] > 0 || run->impacts_left)) released[k] = 1;
         if (run->w.marks[k] || !(released[k] > 0)) continue;
         if (released[k] > fall) {
             released[k] -= fall;
