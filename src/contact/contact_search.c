@@ -278,34 +278,49 @@ static bool outline_star(const search *s, contact_outline outline, vec3 axis)
             v_store(y[t] + i, p[0] * v_set(v.x) + p[1] * v_set(v.y) + p[2] * v_set(v.z));
         }
     }
-    float largest = 0;
+    vfloat sizes = v_set(0);
 
-    /* about the centre between two of its points */
+    /* about the centre between two of its points; the first follows the last */
     for (int t = 0; t < 2; t++) {
         const float *from = t ? s->work->ends : s->work->starts;
         const float *a = from + 4 * outline.centre[0], *b = from + 4 * outline.centre[1];
         vec3 middle = vec3_scale(vec3_add(vec3_load(a), vec3_load(b)), 0.5f);
-        float middle_x = vec3_dot(middle, u), middle_y = vec3_dot(middle, v);
-        for (int i = 0; i < n; i++) {
-            x[t][i] -= middle_x;
-            y[t][i] -= middle_y;
-            largest = MAX(largest, MAX(fabsf(x[t][i]), fabsf(y[t][i])));
+        vfloat middle_x = v_set(vec3_dot(middle, u)), middle_y = v_set(vec3_dot(middle, v));
+        for (int i = 0; i < n; i += LANES) {
+            vfloat across = v_load(x[t] + i) - middle_x, along = v_load(y[t] + i) - middle_y;
+            v_store(x[t] + i, across);
+            v_store(y[t] + i, along);
+            sizes = v_max(sizes, v_max(v_abs(across), v_abs(along)));
         }
-        x[t][n] = x[t][0];
-        y[t][n] = y[t][0];
+        for (int i = n; i <= LANE_ROUND(n); i++) {
+            x[t][i] = x[t][0];
+            y[t][i] = y[t][0];
+        }
     }
 
     /* Above the rounding of positions, which are at most a few hundred times larger than the outline. */
-    float least = 1e-4f * largest * largest;
+    float largest = 0;
+    for (int lane = 0; lane < LANES; lane++) largest = MAX(largest, v_lane(sizes, lane));
+    vfloat least = v_set(1e-4f * largest * largest), zero = v_set(0);
     int rounds = 0;
 
     /* every edge turns the same way around the centre for the whole step, and once in all */
-    for (int i = 0; i < n; i++) {
-        float c0 = x[0][i] * y[0][i + 1] - x[0][i + 1] * y[0][i];
-        float c2 = x[1][i] * y[1][i + 1] - x[1][i + 1] * y[1][i];
-        float c1 = x[0][i] * y[1][i + 1] - x[0][i + 1] * y[1][i] + x[1][i] * y[0][i + 1] - x[1][i + 1] * y[0][i];
-        if (!(c0 > least && c2 > least && c1 > least)) return false;
-        rounds += y[0][i] <= 0 && y[0][i + 1] > 0;
+    for (int i = 0; i < n; i += LANES) {
+        vfloat p[2][2], q[2][2];
+        for (int t = 0; t < 2; t++) {
+            p[t][0] = v_load(x[t] + i);
+            p[t][1] = v_load(y[t] + i);
+            q[t][0] = v_load(x[t] + i + 1);
+            q[t][1] = v_load(y[t] + i + 1);
+        }
+        vfloat c0 = p[0][0] * q[0][1] - q[0][0] * p[0][1];
+        vfloat c2 = p[1][0] * q[1][1] - q[1][0] * p[1][1];
+        vfloat c1 = p[0][0] * q[1][1] - q[0][0] * p[1][1] + p[1][0] * q[0][1] - q[1][0] * p[0][1];
+
+        unsigned edges = n - i < LANES ? (1u << (n - i)) - 1 : (1u << LANES) - 1;
+        unsigned turns = v_mask(v_less(least, c0) & v_less(least, c1) & v_less(least, c2));
+        if ((turns & edges) != edges) return false;
+        rounds += __builtin_popcount(v_mask(v_less_equal(p[0][1], zero) & v_less(zero, q[0][1])) & edges);
     }
 
     return rounds == 1;

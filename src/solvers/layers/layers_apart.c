@@ -124,8 +124,11 @@ static int prisms_list(layers_run *run)
 
 /* ---- projection ---- */
 
-/* Raise the prism below layer l of triangle t to its least height; returns whether it was turned over. */
-static bool prism_raise(layers_run *run, int t, int l)
+/*
+ * Raise the prism below layer l of triangle t to its least height, and mark its points with the sweep; returns whether
+ * it was turned over.
+ */
+static bool prism_raise(layers_run *run, int t, int l, int sweep)
 {
     const int *corners = run->m->mesh->triangles + 3 * t;
     float **x = run->w.shown;
@@ -153,6 +156,7 @@ static bool prism_raise(layers_run *run, int t, int l)
             x[c][i] += l == LAYER_SKIN ? 0 : step * (&normal.x)[c];
             x[c][i + 1] -= step * (&normal.x)[c];
         }
+        run->w.marks[corners[k]] = (uint8_t)(sweep + 1);
     }
     return height <= 0;
 }
@@ -161,18 +165,23 @@ static bool prism_raise(layers_run *run, int t, int l)
 static void layers_return(void *context, int begin, int end)
 {
     layers_run *run = context;
-    for (int i = LAYERS * begin; i < LAYERS * end; i++) {
-        float away2 = 0;
-        for (int c = 0; c < 3; c++) {
-            run->s.apart[c][i] = run->w.shown[c][i] - run->s.x[c][i];
-            away2 += run->s.apart[c][i] * run->s.apart[c][i];
-        }
+    for (int k = begin; k < end; k++) {
+        int at = LAYERS * k;
+        float away2[LAYERS] = {0};
+        for (int c = 0; c < 3; c++)
+            for (int l = 0; l < LAYERS; l++) {
+                float apart = run->w.shown[c][at + l] - run->s.x[c][at + l];
+                run->s.apart[c][at + l] = apart;
+                away2[l] += apart * apart;
+            }
 
-        float most = APART_MOST * run->m->flesh[i / LAYERS];
-        if (away2 <= most * most) continue;
-        for (int c = 0; c < 3; c++) {
-            run->s.apart[c][i] *= most / sqrtf(away2);
-            run->w.shown[c][i] = run->s.x[c][i] + run->s.apart[c][i];
+        float most = APART_MOST * run->m->flesh[k];
+        for (int l = 0; l < LAYERS; l++) {
+            if (away2[l] <= most * most) continue;
+            for (int c = 0; c < 3; c++) {
+                run->s.apart[c][at + l] *= most / sqrtf(away2[l]);
+                run->w.shown[c][at + l] = run->s.x[c][at + l] + run->s.apart[c][at + l];
+            }
         }
     }
 }
@@ -186,13 +195,18 @@ void layers_apart(layers_run *run)
     parallel_for(run->input->jobs, m->mesh->triangle_count, POINT_GRAIN, prisms_mark, run);
     int count = prisms_list(run);
 
-    /* to and fro, until none is turned over */
+    /* to and fro, until none is turned over; a prism that nothing has moved since it was looked at is as it was */
     bool turned = true;
+    memset(run->w.marks, 0, (size_t)m->point_count);
     for (int sweep = 0; sweep < APART_SWEEPS && turned; sweep++) {
         turned = false;
-        for (int i = 0; i < count; i++)
-            for (int l = 0; l < LAYER_BONE; l++)
-                turned |= prism_raise(run, run->w.prisms[sweep % 2 ? count - 1 - i : i], l);
+        for (int i = 0; i < count; i++) {
+            int t = run->w.prisms[sweep % 2 ? count - 1 - i : i];
+            const int *v = m->mesh->triangles + 3 * t;
+            const uint8_t *moved = run->w.marks;
+            if (moved[v[0]] < sweep && moved[v[1]] < sweep && moved[v[2]] < sweep) continue;
+            for (int l = 0; l < LAYER_BONE; l++) turned |= prism_raise(run, t, l, sweep);
+        }
     }
 
     parallel_for(run->input->jobs, m->point_count, POINT_GRAIN, layers_return, run);

@@ -67,13 +67,6 @@ void layers_drive_find(layers_run *run, float *positions)
         for (int c = 0; c < 3; c++) positions[3 * i + c] = (positions[3 * i + c] - m->centre[c]) * scale;
 }
 
-float layers_drive_at(const layers_model *m, const float *drive, int k, int l, int c)
-{
-    float skin = drive[3 * k + c];
-    float bone = drive[3 * (m->point_count + k) + c];
-    return skin + m->depths[4 * k + l] * (bone - skin);
-}
-
 /* ---- painted maps ---- */
 
 /* A place is pressed towards its bone by no more than the painted share of its depth. */

@@ -213,10 +213,18 @@ void layers_teleport(const void *data, void *state, const float transform[12])
 /* Whether a particle's numbers are those of a particle. */
 static bool particle_fine(const layers_state *s, int i)
 {
-    bool fine = true;
-    for (int c = 0; c < 3; c++) fine = fine && fabsf(s->x[c][i]) < 1e6f && fabsf(s->v[c][i]) < 1e6f;
-    for (int c = 0; c < 4; c++) fine = fine && fabsf(s->q[c][i]) < 2;
-    return fine;
+    int wrong = 0;
+    for (int c = 0; c < 3; c++) wrong |= !(fabsf(s->x[c][i]) < 1e6f) | !(fabsf(s->v[c][i]) < 1e6f);
+    for (int c = 0; c < 4; c++) wrong |= !(fabsf(s->q[c][i]) < 2);
+    return !wrong;
+}
+
+/* Whether all of begin..end are; without branches, so that it is done in vectors. */
+static bool particles_fine(const layers_state *s, int begin, int end)
+{
+    int wrong = 0;
+    for (int i = begin; i < end; i++) wrong |= !particle_fine(s, i);
+    return !wrong;
 }
 
 /* Each block counts its own. */
@@ -224,7 +232,9 @@ static void repair_block(void *context, int begin, int end)
 {
     layers_run *run = context;
     int repairs = 0;
-    for (int i = LAYERS * begin; i < LAYERS * end; i++) {
+    bool fine = particles_fine(&run->s, LAYERS * begin, LAYERS * end);
+
+    for (int i = LAYERS * begin; i < LAYERS * end && !fine; i++) {
         if (particle_fine(&run->s, i)) continue;
         for (int c = 0; c < 3; c++) run->s.x[c][i] = run->w.iterate.target[c][i];
         for (int c = 0; c < 3; c++) run->s.v[c][i] = 0;

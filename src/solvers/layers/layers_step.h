@@ -87,8 +87,13 @@ bool layers_output(const void *data, const void *state, int index, cutis_output 
 void layers_drive_find(layers_run *run, float *positions);
 /* Muscles whose joint is bent swell: their skin moves away from the bone layer. (layers_fibres.c) */
 void layers_fibres_contract(layers_run *run, float *positions);
-/* A particle's position in a drive: between skin and bone layer by depth. */
-float layers_drive_at(const layers_model *m, const float *drive, int k, int l, int c);
+/* Coordinate c of the particles of place k in a drive: between skin and bone layer by depth. */
+static inline void layers_drive_column(const layers_model *m, const float *drive, int k, int c, float column[LAYERS])
+{
+    float skin = drive[3 * k + c];
+    float way = drive[3 * (m->point_count + k) + c] - skin;
+    for (int l = 0; l < LAYERS; l++) column[l] = skin + m->depths[LAYERS * k + l] * way;
+}
 /* Painted maps: frozen places stay with the skeleton, others are pressed in only so far. */
 void layers_maps_project(layers_run *run, int begin, int end);
 

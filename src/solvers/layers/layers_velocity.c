@@ -8,6 +8,8 @@
  * - Tissue stiffens when it is strained: flesh is tied to its place under the skeleton the more, the nearer it is to
  * its bound (parameter `give`).
  */
+#include <string.h>
+
 #include "solvers/layers/layers_step.h"
 
 /* ---- prediction ---- */
@@ -113,19 +115,22 @@ static void predict_block(void *context, int begin, int end)
     /* inertia; the bone layer is where the skeleton has it */
     for (int c = 0; c < 3; c++) {
         float fall = run->input->acceleration[c] / m->size * h;
-        const float *x = run->s.x[c];
-        const float *v = run->s.v[c];
-        for (int i = LAYERS * begin; i < LAYERS * end; i++) {
-            int layer = i % LAYERS;
+        for (int k = begin; k < end; k++) {
+            int at = LAYERS * k;
+            float x[LAYERS], target[LAYERS], inert[LAYERS];
 
-            run->w.old[c][i] = x[i];
-            iterate->target[c][i] = layers_drive_at(m, run->w.drive, i / LAYERS, layer, c);
-            iterate->inert[c][i] = x[i] + h * (v[i] + fall);
-            iterate->x[c][i] = layer == LAYER_BONE ? iterate->target[c][i] : iterate->inert[c][i];
-            iterate->last[c][i] = iterate->x[c][i];
+            layers_drive_column(m, run->w.drive, k, c, target);
+            memcpy(x, run->s.x[c] + at, sizeof x);
+            for (int l = 0; l < LAYERS; l++) inert[l] = x[l] + h * (run->s.v[c][at + l] + fall);
+            run->w.skin_old[3 * k + c] = x[LAYER_SKIN];
+            memcpy(run->w.old[c] + at, x, sizeof x);
+            memcpy(iterate->target[c] + at, target, sizeof target);
+            memcpy(iterate->inert[c] + at, inert, sizeof inert);
+
+            inert[LAYER_BONE] = target[LAYER_BONE];
+            memcpy(iterate->x[c] + at, inert, sizeof inert);
+            memcpy(iterate->last[c] + at, inert, sizeof inert);
         }
-
-        for (int k = begin; k < end; k++) run->w.skin_old[3 * k + c] = run->w.old[c][4 * k];
     }
 
     /* the columns, stiffened by ties */
@@ -151,19 +156,27 @@ static void damp_block(void *context, int begin, int end)
     float inverse = (float)(1 / run->h);
     float keep = *run->s.recovering != 0 ? 0 : (float)det_exp(-(double)m->damping * run->h);
 
-    for (int i = LAYERS * begin; i < LAYERS * end; i++) {
+    for (int k = begin; k < end; k++) {
+        int at = LAYERS * k;
+        float relative[3][LAYERS], bone[3][LAYERS];
+        float length2[LAYERS] = {0}, cut[LAYERS] = {1, 1, 1, 1};
+
         /* relative to the bones, damped */
-        float relative[3], bone[3], length2 = 0;
         for (int c = 0; c < 3; c++) {
-            float before = layers_drive_at(m, run->s.drive, i / LAYERS, i % LAYERS, c);
-            bone[c] = (iterate->target[c][i] - before) * inverse;
-            relative[c] = ((iterate->x[c][i] - run->w.old[c][i]) * inverse - bone[c]) * keep;
-            length2 += relative[c] * relative[c];
+            float before[LAYERS];
+            layers_drive_column(m, run->s.drive, k, c, before);
+            for (int l = 0; l < LAYERS; l++) {
+                bone[c][l] = (iterate->target[c][at + l] - before[l]) * inverse;
+                relative[c][l] = ((iterate->x[c][at + l] - run->w.old[c][at + l]) * inverse - bone[c][l]) * keep;
+                length2[l] += relative[c][l] * relative[c][l];
+            }
         }
 
         /* no faster than flesh is */
-        float cut = length2 > SPEED_LIMIT * SPEED_LIMIT ? SPEED_LIMIT / sqrtf(length2) : 1;
-        for (int c = 0; c < 3; c++) run->s.v[c][i] = bone[c] + cut * relative[c];
+        for (int l = 0; l < LAYERS; l++)
+            if (length2[l] > SPEED_LIMIT * SPEED_LIMIT) cut[l] = SPEED_LIMIT / sqrtf(length2[l]);
+        for (int c = 0; c < 3; c++)
+            for (int l = 0; l < LAYERS; l++) run->s.v[c][at + l] = bone[c][l] + cut[l] * relative[c][l];
     }
 }
 

@@ -27,6 +27,7 @@ static void triangles_sum(const layers_volumes *v, int begin, int end, int n, ve
 {
     double slots[3][SLOTS] = {{0}};
     const float from[3] = {origin.x, origin.y, origin.z};
+    int kinds = velocities ? 3 : directions ? 2 : 1;
 
     for (int t = begin; t < end; t += LANES) {
         int32_t at[3][LANES], inner[3][LANES], shares_at[LANES];
@@ -66,12 +67,13 @@ static void triangles_sum(const layers_volumes *v, int begin, int end, int n, ve
             terms[2] = terms[2] + (area[k][0] * field[0] + area[k][1] * field[1] + area[k][2] * field[2]);
         }
 
-        /* The slots depend on the triangle alone, whatever the number of lanes. */
-        for (int i = 0; i < 3; i++) {
+        /* The slots depend on the triangle alone, whatever the number of lanes; beyond the end nothing is added. */
+        for (int i = 0; i < kinds; i++) {
             float values[LANES];
             double *slot = slots[i] + (t - begin) % SLOTS;
             v_store(values, terms[i]);
-            for (int lane = 0; lane < LANES; lane++) slot[lane] += t + lane < end ? (double)values[lane] : 0;
+            for (int lane = MAX(end - t, 0); lane < LANES; lane++) values[lane] = 0;
+            for (int lane = 0; lane < LANES; lane++) slot[lane] += (double)values[lane];
         }
     }
 
