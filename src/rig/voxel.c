@@ -24,7 +24,7 @@ typedef struct voxels {
     int *solid;     /* (count) number among the solid voxels, -1 outside */
     int solid_count;
     int *cell_of;     /* (solid_count) */
-    float *distances; /* (solid_count x SLOTS) settled distances, in the order they were reached */
+    float *distances; /* (solid_count x SLOTS) shortest ways known so far, by distance, then joint */
     int *joints;      /* (solid_count x SLOTS) */
     uint8_t *filled;  /* (solid_count) slots taken */
 } voxels;
@@ -178,15 +178,49 @@ static cutis_result voxels_build(voxels *v, const mesh *m, int resolution, const
     return CUTIS_OK;
 }
 
-static bool has_joint(const voxels *v, int voxel, int joint)
+/*
+ * Keep a way to a voxel if it is one of the `slots` shortest to different joints; false if it is not. Ways only get
+ * shorter, so that what is left out here can never count.
+ */
+static bool way_keep(voxels *v, int slots, heap_entry e)
 {
-    for (int k = 0; k < v->filled[voxel]; k++)
-        if (v->joints[voxel * SLOTS + k] == joint) return true;
+    float *distances = v->distances + (size_t)e.voxel * SLOTS;
+    int *joints = v->joints + (size_t)e.voxel * SLOTS;
+    int at = v->filled[e.voxel];
+    for (int k = 0; k < at; k++)
+        if (joints[k] == e.joint) at = k;
+
+    /* a longer way than before, or than that of each of many joints */
+    bool known = at < v->filled[e.voxel];
+    if (known && distances[at] <= e.distance) return false;
+    if (!known && at == slots) {
+        at--;
+        if (distances[at] < e.distance || (distances[at] == e.distance && joints[at] < e.joint)) return false;
+    } else if (!known) {
+        v->filled[e.voxel]++;
+    }
+
+    /* into its place */
+    for (; at > 0; at--) {
+        if (distances[at - 1] < e.distance || (distances[at - 1] == e.distance && joints[at - 1] < e.joint)) break;
+        distances[at] = distances[at - 1];
+        joints[at] = joints[at - 1];
+    }
+    distances[at] = e.distance;
+    joints[at] = e.joint;
+    return true;
+}
+
+/* Whether a way is still the shortest of its joint to its voxel. */
+static bool way_counts(const voxels *v, heap_entry e)
+{
+    for (int k = 0; k < v->filled[e.voxel]; k++)
+        if (v->joints[e.voxel * SLOTS + k] == e.joint) return v->distances[e.voxel * SLOTS + k] == e.distance;
     return false;
 }
 
 /* Start the search in the voxels along a bone; a bone outside starts in the solid voxel nearest to its middle. */
-static bool bone_seed(const voxels *v, const rig_bone *bone, heap *q)
+static bool bone_seed(voxels *v, int slots, const rig_bone *bone, heap *q)
 {
     int steps = (int)ceilf(vec3_distance(bone->a, bone->b) / (0.5f * v->h)) + 1, last = -1;
     bool seeded = false;
@@ -200,7 +234,8 @@ static bool bone_seed(const voxels *v, const rig_bone *bone, heap *q)
         if (voxel < 0 || voxel == last) continue;
         last = voxel;
         seeded = true;
-        if (!heap_push(q, (heap_entry){0, voxel, bone->joint})) return false;
+        heap_entry start = {0, voxel, bone->joint};
+        if (way_keep(v, slots, start) && !heap_push(q, start)) return false;
     }
 
     if (seeded) return true;
@@ -217,7 +252,8 @@ static bool bone_seed(const voxels *v, const rig_bone *bone, heap *q)
         }
     }
 
-    return last < 0 || heap_push(q, (heap_entry){best, last, bone->joint});
+    heap_entry start = {best, last, bone->joint};
+    return last < 0 || !way_keep(v, slots, start) || heap_push(q, start);
 }
 
 /* Spread all bones through the solid voxels, nearest first. */
@@ -225,12 +261,7 @@ static bool spread(voxels *v, int slots, heap *q)
 {
     while (q->count) {
         heap_entry e = heap_pop(q);
-        if (v->filled[e.voxel] >= slots || has_joint(v, e.voxel, e.joint)) continue;
-
-        /* a voxel keeps the nearest few joints */
-        int slot = e.voxel * SLOTS + v->filled[e.voxel]++;
-        v->joints[slot] = e.joint;
-        v->distances[slot] = e.distance;
+        if (!way_counts(v, e)) continue;
 
         /* on to the 26 neighbours */
         int cell = v->cell_of[e.voxel];
@@ -244,8 +275,9 @@ static bool spread(voxels *v, int slots, heap *q)
                         continue;
 
                     int next = v->solid[cell_index(v, nx, ny, nz)];
-                    if (next < 0 || v->filled[next] >= slots || has_joint(v, next, e.joint)) continue;
-                    if (!heap_push(q, (heap_entry){e.distance + lengths[away] * v->h, next, e.joint})) return false;
+                    if (next < 0) continue;
+                    heap_entry on = {e.distance + lengths[away] * v->h, next, e.joint};
+                    if (way_keep(v, slots, on) && !heap_push(q, on)) return false;
                 }
     }
 
@@ -303,8 +335,9 @@ cutis_result voxel_weights(const rig_body *body, int resolution, const cutis_all
     bool kept = values != NULL;
 
     if (result == CUTIS_OK) {
-        for (int b = 0; b < body->bone_count && kept; b++) kept = bone_seed(&v, &body->bones[b], &queue);
-        kept = kept && spread(&v, MIN(influences->limit + 2, SLOTS), &queue);
+        int slots = MIN(influences->limit + 2, SLOTS);
+        for (int b = 0; b < body->bone_count && kept; b++) kept = bone_seed(&v, slots, &body->bones[b], &queue);
+        kept = kept && spread(&v, slots, &queue);
         if (!kept) result = error_memory(error, "voxel weights");
     }
 
