@@ -189,18 +189,51 @@ static void robe_hides_two_legs(void **unused)
     free(c);
 }
 
-/* Rods in all directions are no body: told as a guess at most. */
-/* A person in pieces, as games have them. */
-static void person_add(capsules *c)
+/* A person in pieces, as games have them: without its arms. */
+static void trunk_add(capsules *c)
 {
     capsule_add(c, (vec3){0, 0.95f, 0}, (vec3){0, 1.35f, 0}, 0.15f, 0.17f, 0.8f);
     capsule_add(c, (vec3){0, 1.6f, 0}, (vec3){0, 1.7f, 0.01f}, 0.1f, 0.11f, 1);
     capsule_add(c, (vec3){0, 1.4f, 0}, (vec3){0, 1.6f, 0}, 0.06f, 0.06f, 1);
-    pair_add(c, (vec3){0.2f, 1.4f, 0}, (vec3){0.5f, 1.35f, 0}, 0.06f, 0.05f);
-    pair_add(c, (vec3){0.5f, 1.35f, 0}, (vec3){0.82f, 1.3f, 0}, 0.05f, 0.04f);
     pair_add(c, (vec3){0.1f, 0.9f, 0}, (vec3){0.12f, 0.5f, 0}, 0.09f, 0.07f);
     pair_add(c, (vec3){0.12f, 0.5f, 0}, (vec3){0.12f, 0.09f, -0.02f}, 0.06f, 0.05f);
     pair_add(c, (vec3){0.12f, 0.05f, -0.04f}, (vec3){0.13f, 0.05f, 0.16f}, 0.045f, 0.04f);
+}
+
+static void person_add(capsules *c)
+{
+    trunk_add(c);
+    pair_add(c, (vec3){0.2f, 1.4f, 0}, (vec3){0.5f, 1.35f, 0}, 0.06f, 0.05f);
+    pair_add(c, (vec3){0.5f, 1.35f, 0}, (vec3){0.82f, 1.3f, 0}, 0.05f, 0.04f);
+}
+
+/* Arms that lie on the trunk from the shoulders to the elbows, with the hands before the belly, hang from the
+ * shoulders. */
+static void arms_that_touch_the_trunk_hang_from_the_shoulders(void **unused)
+{
+    (void)unused;
+    capsules *c = calloc(1, sizeof *c);
+    trunk_add(c);
+    pair_add(c, (vec3){0.2f, 1.4f, 0}, (vec3){0.22f, 1.12f, -0.02f}, 0.07f, 0.06f);
+    pair_add(c, (vec3){0.22f, 1.12f, -0.02f}, (vec3){0.1f, 1.08f, 0.24f}, 0.06f, 0.05f);
+    pair_add(c, (vec3){0.1f, 1.08f, 0.24f}, (vec3){0.08f, 1.1f, 0.34f}, 0.05f, 0.03f);
+    cutis_rig *rig = capsules_rig(c);
+    assert_string_equal(rig->skeleton, "biped");
+    assert_true(rig->recognised);
+    for (int side = 0; side < 2; side++) {
+        float x = side ? -1.0f : 1.0f;
+        vec3 shoulder = joint_at(rig, side ? "upper_arm_r" : "upper_arm_l");
+        vec3 elbow = joint_at(rig, side ? "forearm_r" : "forearm_l");
+        vec3 wrist = joint_at(rig, side ? "hand_r" : "hand_l");
+        print_message("shoulder %.2f %.2f, elbow %.2f %.2f, wrist %.2f %.2f %.2f\n", (double)shoulder.x,
+                      (double)shoulder.y, (double)elbow.x, (double)elbow.y, (double)wrist.x, (double)wrist.y,
+                      (double)wrist.z);
+        assert_true(vec3_distance(shoulder, (vec3){0.2f * x, 1.4f, 0}) < 0.1f);
+        assert_true(vec3_distance(elbow, (vec3){0.22f * x, 1.12f, -0.02f}) < 0.1f);
+        assert_true(vec3_distance(wrist, (vec3){0.1f * x, 1.08f, 0.24f}) < 0.1f);
+    }
+    cutis_rig_destroy(rig);
+    free(c);
 }
 
 /* A shield, and swords longer than arms, do not make a person something else, nor move the hands. */
@@ -341,6 +374,7 @@ int main(void)
         cmocka_unit_test(flying_bird_needs_no_legs),
         cmocka_unit_test(robe_hides_two_legs),
         cmocka_unit_test(heap_is_not_recognised),
+        cmocka_unit_test(arms_that_touch_the_trunk_hang_from_the_shoulders),
         cmocka_unit_test(things_in_the_hands_are_no_limbs),
         cmocka_unit_test(legs_in_a_rectangle_are_no_fingers),
     };

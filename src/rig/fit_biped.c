@@ -452,6 +452,110 @@ static head_joints head_place(const fit_body *b, const biped_tips *t, vec3 chest
     return h;
 }
 
+/* ---- arms that have grown together with the trunk ---- */
+
+/* Share of the way from the top of the head to the pelvis that the shoulders lie below the neck: 0.02 to 0.17. */
+static const float SHOULDERS_BELOW = 0.11f;
+/* Arms that are to be seen tell more than such that are guessed. */
+static const float GROWN_TRUST = 0.98f;
+
+/*
+ * The neck as a share of the way from the top of the head to the pelvis: the first place that is an eighth thinner than
+ * what lies before and behind it. -1: the head sits between the shoulders.
+ */
+static float neck_find(const shape_curve *way)
+{
+    enum { STEPS = 50, BEHIND = 12 };
+    float radii[STEPS + BEHIND + 1];
+    float length = way->lengths[way->count - 1];
+    for (int i = 0; i < COUNT_OF(radii); i++) shape_curve_at(way, (float)i / STEPS * length, &radii[i]);
+
+    float before = 0;
+    for (int i = 3; i < 38; i++) {
+        float behind = 0;
+        for (int k = i; k < i + BEHIND; k++) behind = MAX(behind, radii[k]);
+        before = MAX(before, radii[i - 1]);
+        if (radii[i + 1] >= radii[i] && radii[i] < 0.88f * MIN(before, behind)) return (float)i / STEPS;
+    }
+    return -1;
+}
+
+/*
+ * Whether the arms touch the trunk, so that their curves enter it far below the shoulders: the shoulders seem to lie
+ * next to the hips (over 60 bodies the way between them is 0.22 to 0.4 of that from head to foot) and far from the
+ * neck. between: the place between the shoulders instead.
+ */
+static bool arms_grown(const fit_body *b, const biped_tips *t, vec3 chest, vec3 pelvis, float body_way, vec3 *between)
+{
+    shape_curve way;
+    spine_trace(b, t->head, t->feet[0], pelvis, &way);
+    float length = way.lengths[way.count - 1];
+    float neck = neck_find(&way);
+    float below = fit_nearest(&way, chest) / MAX(length, 1e-12f) - MAX(neck, 0.3f);
+    float trunk = vec3_distance(chest, pelvis) / body_way;
+    if (below < 0.22f || trunk > (neck < 0 ? 0.2f : 0.24f)) return false;
+    *between = shape_curve_at(&way, (MAX(neck, 0.3f) + SHOULDERS_BELOW) * length, NULL);
+    return true;
+}
+
+/* How far it is from a place to the surface along a direction. */
+static float surface_reach(const fit_body *b, vec3 from, vec3 way)
+{
+    float step = 0.5f * b->shape->solid.spacing;
+    float reach = 0;
+    while (reach < b->shape->size && solid_sample(&b->shape->solid, vec3_madd(from, way, reach + step)) < 0)
+        reach += step;
+    return reach;
+}
+
+/*
+ * The elbow between shoulder and wrist: of the cells as far from both as the bones are long, one that sees both, in the
+ * middle of the flesh, and rather outside and below.
+ */
+static vec3 elbow_find(const fit_body *b, const limb_joints *arm, vec3 out, float half, float thick)
+{
+    const shape *s = b->shape;
+    float upper = 0.29f * half;
+    float lower = 0.3f * half;
+    vec3 best = vec3_lerp(arm->root, arm->end, 0.49f);
+    float most = -INFINITY;
+    if (vec3_distance(arm->root, arm->end) > 0.97f * (upper + lower)) return best;
+
+    for (int i = 0; i < s->count; i++) {
+        vec3 p = s->places[i];
+        float off = fabsf(vec3_distance(p, arm->root) - upper) + fabsf(vec3_distance(p, arm->end) - lower);
+        if (off > 0.12f * half) continue;
+
+        vec3 d = vec3_scale(vec3_sub(p, arm->root), 1 / half);
+        float merit = 1.5f * vec3_dot(d, out) - 0.3f * fit_height(b, d) - 2 * off / half;
+        merit += 0.5f * MIN(1.0f, s->depths[i] / MAX(thick, 1e-12f));
+        if (merit + 2 <= most) continue;
+        merit += shape_visible(s, arm->root, p, 0) + shape_visible(s, p, arm->end, 0);
+        if (merit <= most) continue;
+        most = merit;
+        best = p;
+    }
+    return best;
+}
+
+/* Arms from the shoulders at both sides of a place to the hands. out: unit, from the second arm to the first. */
+static void arms_lay(const fit_body *b, const biped_tips *t, vec3 between, vec3 out, float half, const float held[2],
+                     limb_joints arms[2])
+{
+    for (int k = 0; k < 2; k++) {
+        const shape_curve *c = &b->curves[t->hands[k]];
+        vec3 side = k ? vec3_scale(out, -1) : out;
+        float thick;
+        arms[k].end = shape_curve_at(c, held[k] + 0.23f * half, &thick);
+
+        /* as deep in the shoulder as the arm is thick */
+        float width = surface_reach(b, between, side);
+        arms[k].root = vec3_madd(between, side, CLAMP(width - 1.2f * thick, 0.55f * width, 0.85f * width));
+        arms[k].bend = elbow_find(b, &arms[k], side, half, thick);
+        arms[k].length = vec3_distance(arms[k].root, arms[k].bend) + vec3_distance(arms[k].bend, arms[k].end);
+    }
+}
+
 /* ---- the whole ---- */
 
 /* A large tip behind the pelvis, on the middle plane and below the shoulders: a tail. -1: none. */
@@ -525,6 +629,20 @@ bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
 
     for (int k = 0; k < 2; k++) arms[k] = arm_place(b, t->hands[k], half, held[k]);
     vec3 chest = vec3_lerp(arms[0].root, arms[1].root, 0.5f);
+
+    /* arms that touch the trunk hang from the place where shoulders are, and are as long as arms are */
+    vec3 between;
+    bool grown = arms_grown(b, t, chest, pelvis, body_way, &between);
+    if (grown) {
+        vec3 out = b->plane_count ? b->planes[0].normal : vec3_sub(legs[0].root, legs[1].root);
+        out = vec3_normalize(fit_level(b, out));
+        vec3 across = vec3_add(vec3_sub(arms[0].bend, arms[1].bend), vec3_sub(arms[0].root, arms[1].root));
+        across = vec3_add(across, vec3_sub(arms[0].tip, arms[1].tip));
+        if (vec3_dot(across, out) < 0) out = vec3_scale(out, -1);
+        half = CLAMP(vec3_distance(between, pelvis) / 0.585f, 0.4f * body_way, 0.56f * body_way);
+        arms_lay(b, t, between, out, half, held, arms);
+        chest = vec3_lerp(arms[0].root, arms[1].root, 0.5f);
+    }
 
     /* feet may cross, hips do not: legs are on the side of their roots */
     int leg_tips[2] = {t->feet[0], t->feet[1]};
@@ -724,6 +842,25 @@ bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
 
     const int pairs[2][2] = {{t->feet[0], t->feet[1]}, {t->hands[0], t->hands[1]}};
 
+    /* arms that touch the trunk reach their hands, and are not raised; two fingers of one hand are no hands */
+    float apart_way = b->between[t->hands[0] * SHAPE_TIPS + t->hands[1]];
+    float reached = fit_within(apart_way / half, 0.45f, 100, 0.25f);
+    for (int i = 0; i < 2 && grown; i++) {
+        vec3 arm = vec3_scale(vec3_sub(arms[i].tip, arms[i].root), 1 / half);
+        float lowered = fit_within(fit_height(b, arm), -2, 0.1f, 0.3f);
+        reached = MIN(reached, lowered * fit_within(vec3_length(arm), 0.3f, 0.86f, 0.2f));
+    }
+
+    /* what is higher than the head is not more above the hips, too */
+    float crowned = 1;
+    float head_aside = vec3_length(fit_level(b, vec3_sub(head.top, pelvis))) / b->height;
+    for (int i = 0; i < 2; i++) {
+        vec3 hand = s->tips[t->hands[i]].place;
+        if (fit_height(b, vec3_sub(hand, head.top)) < 0.03f * b->height) continue;
+        float hand_aside = vec3_length(fit_level(b, vec3_sub(hand, pelvis))) / b->height;
+        crowned = MIN(crowned, fit_within(head_aside - hand_aside, -10, 0, 0.1f));
+    }
+
     /* the least reach of another leg; the farthest end may be that of a sword */
     float other_leg = 0.18f * MIN(1.0f, 0.7f * b->height / s->farthest);
 
@@ -750,11 +887,14 @@ bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
         {fit_symmetry(b, pairs, 2, NULL, 0), 1},
         {robe ? 1 : fit_rod(b, t->feet[0], 0.2f * leg_way, 0.8f * leg_way), 0.7f},
         {robe ? 1 : fit_rod(b, t->feet[1], 0.2f * leg_way, 0.8f * leg_way), 0.7f},
-        {fit_rod(b, t->hands[0], held[0] + 0.3f * half, held[0] + 0.7f * half), 0.7f},
-        {fit_rod(b, t->hands[1], held[1] + 0.3f * half, held[1] + 0.7f * half), 0.7f},
+        {reached, grown ? 1.5f : 0},
+        {crowned, 1},
+        {grown ? 1 : fit_rod(b, t->hands[0], held[0] + 0.3f * half, held[0] + 0.7f * half), 0.7f},
+        {grown ? 1 : fit_rod(b, t->hands[1], held[1] + 0.3f * half, held[1] + 0.7f * half), 0.7f},
     };
 
     fit_ends ends = {used, used_count, t->head, fit_height(b, chest), other_leg};
     made->score = fit_score(b, k, &ends, &DEMAND, terms, COUNT_OF(terms));
+    if (grown) made->score *= GROWN_TRUST;
     return true;
 }

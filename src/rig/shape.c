@@ -124,7 +124,7 @@ static bool ways_find(const shape *s, int from, bool central, const cutis_alloca
             float cost = lengths[k];
             if (central) {
                 float depth = (s->depths[others[k]] + 0.5f * s->solid.spacing) / s->solid.spacing;
-                cost /= depth * depth;
+                cost /= depth * depth * depth;
             }
 
             /* a shorter way */
