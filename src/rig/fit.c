@@ -225,6 +225,34 @@ float fit_rod(const fit_body *b, int tip, float from, float to)
     return fit_within(worst, 0, 4, 8);
 }
 
+float fit_slender(const fit_body *b)
+{
+    const shape *s = b->shape;
+    vec3 first = vec3_orthogonal(b->up);
+    vec3 second = vec3_cross(b->up, first);
+    vec3 mean = {0, 0, 0};
+    for (int i = 0; i < s->count; i++) mean = vec3_madd(mean, s->places[i], 1 / (float)s->count);
+
+    /* second moments */
+    float up = 0;
+    float xx = 0;
+    float zz = 0;
+    float xz = 0;
+    for (int i = 0; i < s->count; i++) {
+        vec3 d = vec3_sub(s->places[i], mean);
+        float x = vec3_dot(d, first);
+        float z = vec3_dot(d, second);
+        up += fit_height(b, d) * fit_height(b, d);
+        xx += x * x;
+        zz += z * z;
+        xz += x * z;
+    }
+
+    /* the larger principal one in the level plane */
+    float level = 0.5f * (xx + zz) + sqrtf(0.25f * (xx - zz) * (xx - zz) + xz * xz);
+    return sqrtf(up / MAX(level, 1e-30f));
+}
+
 float fit_agree(const fit_body *b, const skeleton *s)
 {
     float sum = 0;
@@ -943,12 +971,14 @@ static cutis_result things_try(const shape *body, int point_count, const float *
     fit *fits = ARENA_ARRAY(memory, fit, 2);
     if (memory->failed) return error_memory(error, "a rig");
 
-    vec3 up = best->up;
+    /* things may make a body look as if it lay down */
+    const vec3 ups[2] = {best->up, {0, 1, 0}};
+    int up_count = vec3_distance(ups[0], ups[1]) > 0.1f ? 2 : 1;
     int before = 0;
-    for (int look = 0; look < (fit_certain(best, second) ? 1 : 2); look++) {
+    for (int look = 0; look < (fit_certain(best, second) ? 1 : 2) * up_count; look++) {
         int count;
-        int things = fit_things_drop(body, up, look > 0, point_count, positions, triangle_count, triangles, memory,
-                                     kept, &count);
+        int things = fit_things_drop(body, ups[look % up_count], look >= up_count, point_count, positions,
+                                     triangle_count, triangles, memory, kept, &count);
         if (things < 0) return error_memory(error, "a rig");
         if (things == before || count == 0) continue;
         before = things;

@@ -117,6 +117,11 @@ int fit_other_arms(const fit_body *b, const fit_use *used, int used_count, int h
 float fit_toes(const fit_body *b, int tip, float seam, vec3 leg, vec3 axis);
 /* 1 for a rod, 0 for a plate, by the sections of a limb between two lengths from its tip. */
 float fit_rod(const fit_body *b, int tip, float from, float to);
+/*
+ * How much a body stands upright: the spread of its cells in height over that along its longest level line. Birds are
+ * long, with high legs too (at most 0.8 over 9 of them); people are high (1.4 and more, whatever they hold).
+ */
+float fit_slender(const fit_body *b);
 /* How well a skeleton agrees with the landmarks, 0 to 1; 1 without any. Joints that it has not count against it. */
 float fit_agree(const fit_body *b, const skeleton *s);
 /* One answer between 0 and 1, and how much it counts. */

@@ -334,6 +334,7 @@ bool fit_bird(const fit_body *b, fit *made)
 
     fit_term terms[] = {
         {wings_score, 2},
+        {fit_within(fit_slender(b), 0, 1.1f, 0.6f), 1},
         {fit_within(length / s->size, 0.25f, 10, 0.1f), 1},
         {legs_score, 1.5f},
         {fit_within(lean, 0, 0.75f, 0.3f), 1},
@@ -341,8 +342,8 @@ bool fit_bird(const fit_body *b, fit *made)
         {fit_symmetry(b, NULL, 0, &t.head, 1), 0.5f},
     };
 
-    fit_ends ends = {used, used_count, t.head, fit_height(b, shoulders), 0.08f};
-    made->score = fit_score(b, k, &ends, &BIRD, terms, COUNT_OF(terms));
+    fit_ends far = {used, used_count, t.head, fit_height(b, shoulders), 0.08f};
+    made->score = fit_score(b, k, &far, &BIRD, terms, COUNT_OF(terms));
     return true;
 }
 
@@ -609,7 +610,7 @@ bool fit_many_legs(const fit_body *b, fit *made)
     fit_term terms[] = {
         {best, 2},
         {fit_alike((float)numbers[0], (float)numbers[1] + 0.001f, 2), 1},
-        {standing, 1},
+        {standing, 2},
     };
 
     fit_ends far = {used, used_count, -1, 0, 0};

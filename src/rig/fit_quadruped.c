@@ -392,6 +392,8 @@ bool fit_quadruped_place(const fit_body *b, const fit_try *try, fit *made)
     float level = spine_length > 0 ? fabsf(vec3_dot(spine_line, b->up)) / spine_length : 1;
     float ahead = vec3_dot(vec3_sub(nose, front), forward) / length;
 
+    float slender = fit_slender(b);
+
     fit_term terms[] = {
         {fit_alike(seams[0][0], seams[1][0], 4), 1},
         {fit_within(leg / length, 0.2f, 2.2f, 0.6f), 1},
@@ -401,6 +403,7 @@ bool fit_quadruped_place(const fit_body *b, const fit_try *try, fit *made)
         {fit_within((high - low) / length, 0.2f, 1.2f, 0.7f), 0.7f},
         {fit_within((low - b->ground) / b->height, 0.12f, 0.75f, 0.2f), 1},
         {fit_symmetry(b, t->pairs, 2, NULL, 0), 1},
+        {fit_within(slender, 0, 1.5f, 0.8f), 1},
     };
 
     fit_ends far = {used, used_count, ends[head].tip, fit_height(b, withers), 0};
