@@ -462,6 +462,32 @@ static void choice_follows_what_is_measured(void **state)
     subject_end(&s);
 }
 
+/* Fingers of one shape beside a palm of another tear nothing: the thumb of a grasp was open by 6 % of the size. */
+static void chosen_shapes_tear_nothing(void **state)
+{
+    (void)state;
+    subject chosen, linear;
+    subject_make(&chosen, "hand", 1, SPRINGS_SHAPE_AUTO);
+    subject_make(&linear, "hand", 1, SPRINGS_SHAPE_LBS);
+    float worst = 0;
+    for (int i = 1; i <= 6; i++) {
+        subject_pose(&chosen, "grasp", 0.2 * i, NULL);
+        subject_pose(&linear, "grasp", 0.2 * i, NULL);
+        for (int e = 0; e < chosen.mesh.edge_count; e++) {
+            const int *ends = chosen.mesh.edges + 2 * e;
+            float length[3];
+            const float *places[3] = {chosen.points, linear.points, chosen.mesh.positions};
+            for (int k = 0; k < 3; k++)
+                length[k] = vec3_distance(vec3_load(places[k] + 3 * ends[0]), vec3_load(places[k] + 3 * ends[1]));
+            worst = fmaxf(worst, length[0] / fmaxf(length[1], length[2]));
+        }
+    }
+    print_message("longest edge over that of skinning and of rest: %.2f\n", (double)worst);
+    assert_true(worst < 2);
+    subject_end(&chosen);
+    subject_end(&linear);
+}
+
 /* Give every joint other axes of its own, so that nothing else changes; without clips. */
 static void turn_axes(cutis_character *c)
 {
@@ -529,6 +555,7 @@ int main(void)
         cmocka_unit_test(control_points_fold_without_passing_through),
         cmocka_unit_test(build_survives_every_failed_allocation),
         cmocka_unit_test(choice_follows_what_is_measured),
+        cmocka_unit_test(chosen_shapes_tear_nothing),
         cmocka_unit_test(choice_does_not_depend_on_the_axes_of_joints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static const float STRAIN_LIMIT = 4;
 static const double STRAIN_ALLOWED = 2, STRAIN_FLOOR = 1e-4;
 /* An edge is torn that is so many times longer than at rest and under skinning; the share of them is bounded. */
 static const float TORN = 2.5f;
-static const double TORN_SHARE = 1e-3;
+static const double TORN_SHARE = 3e-4;
 
 /* ---- fingers ---- */
 
@@ -214,16 +214,36 @@ static bool shape_sound(const joint_score *score, springs_shape shape)
     return score->torn[shape] <= TORN_SHARE * score->weight && score->strain[shape] <= allowed;
 }
 
-/* Whether a hand's fingers are to be of dffd: sound at all of them, and with less strain than metaballs. */
-static bool hand_suits(const joint_score *scores, const int *hands, int joint_count, int palm)
+/* The first joint of a finger, below its palm. */
+static int finger_root(const int *parents, int joint, int palm)
 {
+    while (parents[joint] >= 0 && parents[joint] != palm) joint = parents[joint];
+    return joint;
+}
+
+/* Whether the finger of a joint is to be of dffd: sound at all of its joints, and with less strain than metaballs. */
+static bool finger_suits(const joint_score *scores, const int *hands, const int *parents, int joint_count, int joint)
+{
+    int palm = hands[joint], root = finger_root(parents, joint, palm);
     double difference = 0;
     for (int j = 0; j < joint_count; j++) {
-        if (hands[j] != palm) continue;
+        if (hands[j] != palm || finger_root(parents, j, palm) != root) continue;
         if (!shape_sound(scores + j, SPRINGS_SHAPE_DFFD)) return false;
         difference += scores[j].strain[SPRINGS_SHAPE_DFFD] - scores[j].strain[SPRINGS_SHAPE_METABALLS];
     }
     return difference < 0;
+}
+
+/* What dffd fingers show: palms have metaballs, and points between the two are mixed by their weights. */
+static void fingers_mix(const solver_build *build, const int *hands, const float *palm, float *fingers)
+{
+    const point_weights *weights = build->weights;
+    for (int p = 0; p < build->mesh->point_count; p++) {
+        float share = 0;
+        for (int i = weights->first[p]; i < weights->first[p + 1]; i++)
+            if (hands[weights->joints[i]] >= 0) share += weights->weights[i];
+        vec3_store(fingers + 3 * p, vec3_lerp(vec3_load(palm + 3 * p), vec3_load(fingers + 3 * p), share));
+    }
 }
 
 cutis_result springs_shapes_choose(const solver_build *build, const skinning *skin, const int *parents,
@@ -258,14 +278,17 @@ cutis_result springs_shapes_choose(const solver_build *build, const skinning *sk
             if (shapes[s]) memcpy(shapes[s], shapes[SPRINGS_SHAPE_LBS], (floats - 1) * sizeof(float));
         springs_metaballs_evaluate(metaballs, &pose, scratch, build->jobs, shapes[SPRINGS_SHAPE_METABALLS]);
 
-        if (dffd) springs_dffd_evaluate(dffd, &pose, scratch, build->jobs, shapes[SPRINGS_SHAPE_DFFD]);
+        if (dffd) {
+            springs_dffd_evaluate(dffd, &pose, scratch, build->jobs, shapes[SPRINGS_SHAPE_DFFD]);
+            fingers_mix(build, hands, shapes[SPRINGS_SHAPE_METABALLS], shapes[SPRINGS_SHAPE_DFFD]);
+        }
         scores_add(build, shapes, scores);
     }
 
-    /* metaballs where they are sound; hands take their control points */
+    /* metaballs where they are sound; fingers take control points */
     for (int j = 0; j < c->joint_count; j++) {
         chosen[j] = shape_sound(scores + j, SPRINGS_SHAPE_METABALLS) ? SPRINGS_SHAPE_METABALLS : SPRINGS_SHAPE_LBS;
-        if (dffd && hands[j] >= 0 && hand_suits(scores, hands, c->joint_count, hands[j]))
+        if (dffd && hands[j] >= 0 && finger_suits(scores, hands, parents, c->joint_count, j))
             chosen[j] = SPRINGS_SHAPE_DFFD;
     }
 

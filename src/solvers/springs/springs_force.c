@@ -30,7 +30,7 @@ static const float SOFT_STRICTER = 8;
 /* The skin may be this much farther from rest than its largest net force over the anchor: bending spreads it. */
 static const float SKIN_STRICTER = 1.5f;
 /* And skin beside rigid bodies so much better: what it is off by shakes them. */
-static const float HOLDING_STRICTER = 2;
+static const float HOLDING_STRICTER = 4;
 /* Stiffness of a node over its anchor's beyond which its net force would show the rounding of floats. */
 static const float STIFFEST = 64;
 /* Volume over that at rest below which a soft cell presses back. */
