@@ -186,6 +186,7 @@ typedef struct springs_contact {
     float friction; /* Coulomb coefficient */
     float lambda;   /* newtons, >= 0 */
     vec3 shear;     /* newtons, across */
+    vec3 last;      /* both together, as the iteration before found them */
     int key[4];     /* pair, to be found again: its points, or plane: point, -1 - prop */
     float bone;     /* sizes by which a bone is in the collider, 0: none */
     int prop[2];    /* free props of its two sides, -1: skin; collider: -2 - index */
@@ -280,6 +281,7 @@ typedef struct springs_scratch {
     int table_size;
     int memory_capacity;
     double *partial;      /* per block of nodes */
+    double *moves;        /* (blocks x 3) squares of the last two moves of its nodes, and their product; by stiffness */
     int *queue;           /* (point_count) */
     uint8_t *marks;       /* (point_count) */
     float *walk;          /* poses of a reset */
@@ -325,6 +327,8 @@ void springs_rest(springs_run *run);
 void springs_forces(springs_run *run);
 /* Net forces at run->at into w.force, and run->residual. Calls springs_forces. */
 void springs_net(springs_run *run);
+/* Steps of soft props as a whole, towards balance, added to w.next. */
+void springs_soft_step(springs_run *run);
 /* Bring all nodes to equilibrium with each other and the contacts. Fills iterations, residual, unconverged. */
 void springs_equilibrium(springs_run *run, cutis_step_stats *stats);
 /* One embedded Runge-Kutta step of pseudo-time t from w.next = x: returns the error estimate (sizes). */
@@ -334,6 +338,8 @@ double springs_rk_step(springs_run *run, float *x, float t);
 void springs_contacts_find(springs_run *run);
 /* Kinematic corrections of all contacts, on positions x. Returns the largest of them (sizes). */
 float springs_contacts_correct(springs_run *run, float *x);
+/* Forces of contacts go on as they went, by a factor of their last change. */
+void springs_contacts_extrapolate(springs_run *run, float factor);
 /* The corrections of one contact's nodes for an impulse along `direction`: (count x 3). */
 void springs_contact_shift(const springs_contact *c, const float *give, vec3 impulse, vec3 shifts[4]);
 /* Position adjustment after the integration: motion from start to end free of impacts. True when it failed. */

@@ -390,9 +390,13 @@ static cutis_result edges_build(builder *b, cutis_error *error)
     return incident_build(m, memory, error);
 }
 
+/* Stiffness of the slowest change of a soft prop's shape, over a node's: of 12 cells, (1 - cos(pi / 12)) / 2. */
+static const float SLOWEST_SHAPE = 0.017f;
+
 /*
  * Radius of the plain iteration from the condition of the nodes: how much stiffer than its anchor, or inertia, a node
- * is held by its neighbours. A tenth of the nodes may be worse.
+ * is held by its neighbours. A tenth of the nodes may be worse. Soft props go as a whole besides (springs_soft_step),
+ * so that changes of their shape are what is left to nodes.
  */
 static float spectral_find(const springs_model *m, double h, arena *scratch)
 {
@@ -408,6 +412,7 @@ static float spectral_find(const springs_model *m, double h, arena *scratch)
         for (int i = 0; i < count; i++) {
             float hold = pass ? m->soft.mass[i] / (float)(h * h) : m->anchor[i];
             float row = m->diagonal[pass ? m->soft.nodes[i] : i] + hold;
+            if (pass) hold = MAX(hold, SLOWEST_SHAPE * row);
             classes[(int)CLAMP(20 * det_log((double)(row / hold)) / 0.6931471805599453, 0, CLASSES - 1)]++;
         }
 

@@ -26,10 +26,19 @@ static const double STAGE[6][5] = {{0},
 static const double FOURTH[6] = {25.0 / 216, 0, 1408.0 / 2565, 2197.0 / 4104, -1.0 / 5, 0};
 static const double FIFTH[6] = {16.0 / 135, 0, 6656.0 / 12825, 28561.0 / 56430, -9.0 / 50, 2.0 / 55};
 
+/*
+ * Where the last two moves have one direction (cosine) and shrink by a steady rate, one slow shape is left, and its
+ * whole way is taken at once; not before so many iterations, nor far from balance (tolerances).
+ */
+static const double LEAP_COSINE = 0.99, LEAP_SLOWEST = 0.99, LEAP_FASTEST = 0.7, LEAP_NEAR = 64;
+enum { LEAP_EARLIEST = 8 };
 /* Steps of the first iterations are not accelerated: contacts settle first. */
 enum { PLAIN_ITERATIONS = 2 };
-/* Share of the acceleration that nodes in contact get: at 0.8 a held soft cube no longer comes to rest. */
-static const float HELD_SHARE = 0.25f;
+/*
+ * Share of the acceleration that nodes in contact get, and where there are rigid bodies, which are not accelerated: at
+ * 0.8 a held soft cube no longer comes to rest.
+ */
+static const float HELD_SHARE = 0.5f, HELD_SHARE_BODIES = 0.25f;
 /* Iterations without progress after which it is halved. */
 enum { IDLE_LONGEST = 60 };
 /* Factors of the steps of a node whose force turns round, and of others. */
@@ -146,6 +155,8 @@ static void euler_step(void *context, int begin, int end)
 static void chebyshev_step(void *context, int begin, int end)
 {
     springs_run *run = context;
+    double *moves = run->w.moves + 3 * (begin / NODE_GRAIN);
+    moves[0] = moves[1] = moves[2] = 0;
     for (int n = begin; n < end; n++) {
         int node = run->local ? run->w.local[n] : n;
         size_t at = (size_t)node * NODE;
@@ -153,11 +164,46 @@ static void chebyshev_step(void *context, int begin, int end)
         /* Nodes in contact go less far beyond: what is extrapolated goes through, and comes back as force. */
         bool held = vec3_length2(vec3_load(run->w.push + at)) > 0;
         float omega = held ? 1 + run->share * (run->omega - 1) : run->omega;
-        for (size_t i = at; i < at + 3; i++) {
-            float old = run->s.x[i], last = run->w.last[i];
-            run->w.last[i] = old;
-            run->s.x[i] = last + omega * (run->w.next[i] - last);
-        }
+        vec3 old = vec3_load(run->s.x + at), last = vec3_load(run->w.last + at);
+        vec3 now = vec3_madd(last, vec3_sub(vec3_load(run->w.next + at), last), omega);
+        vec3_store(run->w.last + at, old);
+        vec3_store(run->s.x + at, now);
+
+        /* the move before, and this one */
+        vec3 before = vec3_sub(old, last), after = vec3_sub(now, old);
+        float give = run->w.give[node], stiff = give > 0 ? 1 / give : 0;
+        moves[0] += (double)(stiff * vec3_length2(before));
+        moves[1] += (double)(stiff * vec3_dot(before, after));
+        moves[2] += (double)(stiff * vec3_length2(after));
+    }
+}
+
+/*
+ * What is left of a slow way, in moves like the last; 0: moves do not tell. A shape that shrinks by `rate` has as much
+ * ahead as all its further moves together.
+ */
+static float leap_find(const springs_run *run, int count)
+{
+    if (run->residual > LEAP_NEAR * (double)run->m->tolerance) return 0;
+
+    /* the last two moves of all nodes */
+    double moves[3] = {0};
+    for (int block = 0; block * NODE_GRAIN < count; block++)
+        for (int k = 0; k < 3; k++) moves[k] += run->w.moves[3 * block + k];
+
+    bool straight = moves[1] > 0 && moves[1] * moves[1] > LEAP_COSINE * LEAP_COSINE * moves[0] * moves[2];
+    double rate = straight ? moves[1] / moves[0] : 0;
+    return rate > LEAP_FASTEST && rate < LEAP_SLOWEST ? (float)(rate / (1 - rate)) : 0;
+}
+
+static void leap_take(springs_run *run, int count, float leap)
+{
+    for (int n = 0; n < count; n++) {
+        size_t at = (size_t)(run->local ? run->w.local[n] : n) * NODE;
+        vec3 now = vec3_load(run->s.x + at), move = vec3_sub(now, vec3_load(run->w.last + at));
+        now = vec3_madd(now, move, leap);
+        vec3_store(run->s.x + at, now);
+        vec3_store(run->w.last + at, now);
     }
 }
 
@@ -227,7 +273,7 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
     double best = 1e30;
     int since = 0, idle = 0, locals = 0, stretch = LOCAL_SHORTEST;
     run->omega = 1;
-    run->share = HELD_SHARE;
+    run->share = m->bodies ? HELD_SHARE_BODIES : HELD_SHARE;
     run->active_count = 0;
     for (int i = 0; i < m->point_count * NODE; i++) run->w.calm[i] = i % NODE == 3;
 
@@ -240,6 +286,7 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
         float moved = 0;
         int count = run->local ? run->local_count : m->node_count;
         parallel_for(jobs, count, NODE_GRAIN, euler_step, run);
+        if (m->soft.node_count > 0) springs_soft_step(run);
         if (run->contact_count > 0) moved = springs_contacts_correct(run, run->w.next);
         run->residual = MAX(run->residual, run->body_residual);
 
@@ -272,6 +319,16 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
                                                  : 4 / (4 - rho2 * run->omega);
         since++;
         parallel_for(jobs, count, NODE_GRAIN, chebyshev_step, run);
+
+        /* one slow shape that is left goes all its way at once */
+        float leap = since > LEAP_EARLIEST && !m->bodies ? leap_find(run, count) : 0;
+        if (!m->bodies) springs_contacts_extrapolate(run, leap > 0 ? 1 + leap : 1 + run->share * (run->omega - 1));
+        if (leap > 0) {
+            leap_take(run, count, leap);
+            since = 0;
+            idle = 0;
+            best = 1e30;
+        }
 
         /* most iterations are local; those over all tell what they leave out */
         if (!run->local) {

@@ -94,6 +94,7 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     s.queue = KIT_CARVE(&block, int, m->point_count);
     s.marks = KIT_CARVE(&block, uint8_t, m->point_count);
     s.partial = KIT_CARVE(&block, double, 2 * (size_t)NODE_BLOCKS(m->node_count) + 2);
+    s.moves = KIT_CARVE(&block, double, 3 * (size_t)NODE_BLOCKS(m->node_count) + 3);
 
     /* reset, recovery, reference shape */
     s.walk = KIT_CARVE(&block, float, kit_walk_floats(m->character));
