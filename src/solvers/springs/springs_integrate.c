@@ -270,7 +270,7 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
 
     /* begin with plain steps */
     memcpy(run->w.last, run->s.x, bytes);
-    double best = 1e30;
+    double best = 1e30, leapt = 1e30; /* residuals: the least, and that of the last leap */
     int since = 0, idle = 0, locals = 0, stretch = LOCAL_SHORTEST;
     run->omega = 1;
     run->share = m->bodies ? HELD_SHARE_BODIES : HELD_SHARE;
@@ -321,10 +321,12 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
         parallel_for(jobs, count, NODE_GRAIN, chebyshev_step, run);
 
         /* one slow shape that is left goes all its way at once */
-        float leap = since > LEAP_EARLIEST && !m->bodies ? leap_find(run, count) : 0;
+        bool helped = run->residual < 0.5 * leapt; /* else leaps go in circles, as where skin cannot come to rest */
+        float leap = since > LEAP_EARLIEST && helped && !m->bodies ? leap_find(run, count) : 0;
         if (!m->bodies) springs_contacts_extrapolate(run, leap > 0 ? 1 + leap : 1 + run->share * (run->omega - 1));
         if (leap > 0) {
             leap_take(run, count, leap);
+            leapt = run->residual;
             since = 0;
             idle = 0;
             best = 1e30;
