@@ -10,13 +10,15 @@ file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/body
      ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
      ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c ${PROJECT_SOURCE_DIR}/src/solvers/*/*_state.c)
 list(REMOVE_ITEM cold body/deviation.c)
-list(APPEND cold character/character.c character/joint_parts.c contact/contact_release.c contact/contact_untangle.c engine/loop.c
-     engine/model.c engine/settings.c mesh/separate.c mesh/topology.c mesh/weld.c
+list(APPEND cold character/character.c character/joint_parts.c character/pose.c contact/contact_release.c contact/contact_untangle.c engine/loop.c
+     engine/model.c engine/settings.c engine/state.c mesh/separate.c mesh/topology.c mesh/weld.c
      solvers/lattice/lattice_adapt.c solvers/lattice/lattice_embed.c solvers/lattice/lattice_graph.c
-     solvers/lattice/lattice_layers.c solvers/lattice/lattice_voxels.c solvers/layers/layers_apart.c solvers/layers/layers_fibres.c
+     solvers/lattice/lattice_layers.c solvers/lattice/lattice_touch.c solvers/lattice/lattice_voxels.c solvers/layers/layers_apart.c solvers/layers/layers_fibres.c
      solvers/layers/layers_paths.c solvers/layers/layers_pieces.c solvers/layers/layers_yield.c
-     solvers/slide/slide_atlas.c solvers/slide/slide_output.c solvers/springs/springs_choice.c
-     solvers/springs/springs_dffd.c solvers/springs/springs_sibson.c)
+     solvers/slide/slide_atlas.c solvers/slide/slide_output.c solvers/slide/slide_step.c
+     solvers/springs/springs_bones.c solvers/springs/springs_choice.c solvers/springs/springs_contact.c
+     solvers/springs/springs_dffd.c solvers/springs/springs_metaballs.c solvers/springs/springs_prop.c
+     solvers/springs/springs_reference.c solvers/springs/springs_sibson.c solvers/springs/springs_soft.c)
 list(TRANSFORM cold PREPEND ${PROJECT_SOURCE_DIR}/src/)
 set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS -Os)
 find_program(PYTHON3 python3 REQUIRED)
