@@ -521,11 +521,13 @@ static vec3 elbow_find(const fit_body *b, const limb_joints *arm, vec3 out, floa
     float most = -INFINITY;
     if (vec3_distance(arm->root, arm->end) > 0.97f * (upper + lower)) return best;
 
+    /* cells at the right distances */
     for (int i = 0; i < s->count; i++) {
         vec3 p = s->places[i];
         float off = fabsf(vec3_distance(p, arm->root) - upper) + fabsf(vec3_distance(p, arm->end) - lower);
         if (off > 0.12f * half) continue;
 
+        /* how well they lie; who could still be the best is asked whether it sees both ends */
         vec3 d = vec3_scale(vec3_sub(p, arm->root), 1 / half);
         float merit = 1.5f * vec3_dot(d, out) - 0.3f * fit_height(b, d) - 2 * off / half;
         merit += 0.5f * MIN(1.0f, s->depths[i] / MAX(thick, 1e-12f));

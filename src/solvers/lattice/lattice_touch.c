@@ -290,8 +290,8 @@ static bool plane_offer(lattice_patches *d, int i, int from, float way)
     bool opposite[2];
     for (int k = 0; k < 2; k++) opposite[k] = kept[k] >= 0 && dot3(d->found[from].side, d->found[kept[k]].side) < -0.3f;
 
+    /* the new nearest one; what it is opposite to stays */
     if (way < ways[0]) {
-        /* the new nearest one; what it is opposite to stays */
         if (opposite[0]) {
             kept[1] = kept[0];
             ways[1] = ways[0];
@@ -303,6 +303,8 @@ static bool plane_offer(lattice_patches *d, int i, int from, float way)
         ways[0] = way;
         return true;
     }
+
+    /* or the nearest of the other side */
     if (!(opposite[0] && way < ways[1])) return false;
     kept[1] = from;
     ways[1] = way;

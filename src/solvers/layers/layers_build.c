@@ -627,7 +627,7 @@ static bool arrays_push(layers_model *model, arena *memory)
     model->frequencies = ARENA_ARRAY(memory, float, n);
     model->bounds = ARENA_ARRAY(memory, float, n);
     model->flesh = ARENA_ARRAY(memory, float, n);
-    model->least = ARENA_ARRAY(memory, float, LAYER_BONE * (size_t)model->mesh->triangle_count);
+    model->least = ARENA_ARRAY(memory, float, LAYER_BONE *(size_t)model->mesh->triangle_count);
     return !memory->failed;
 }
 
