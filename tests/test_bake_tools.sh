@@ -29,7 +29,9 @@ for bad in "" "volume_error_max" "volume_error_max<" "volume_error_max<<1" "<1" 
 done
 
 # ---- the flexed arm as the README shows it: what is shown is whole, in no frame crosses itself, and keeps its volume ----
-run 0 bake arm -s layers -c flex --end 1.3 -q -o f.npy --check "self_intersections_max<=0,volume_error_max<0.001"
+# from the file, as the demo bakes it: its rounding strains the crease more than the built-in arm's does
+run 0 make arm -o drawn_arm.glb
+run 0 bake drawn_arm.glb -s layers -c flex -q -o f.npy --check "self_intersections_max<=0,volume_error_max<0.001"
 
 # ---- a loop of a solver with a past: one period, last key = first key, seam told ----
 closed="seam_position<0.0001,seam_velocity<0.01"

@@ -20,7 +20,7 @@
 
 /* Near points may be this many times as far apart as at rest or under skinning; the verdict calls 2.5 torn. */
 static const float TEAR_RATIO = 2.4f;
-static const float GROSS = 1.4f;       /* times that: the whole region falls back */
+static const float GROSS = 2;          /* times that: the whole region falls back */
 static const float TEAR_SLACK = 9e-4f; /* of the size: specks show nothing */
 /*
  * Distance from skinning, over the size: as it is up to the first, below the second whatever the solver says. What
