@@ -22,20 +22,22 @@ static double volume_error(const cutis_model *model, const cutis_state *state)
     return worst;
 }
 
+/* The strongest bends of the built-in characters. */
+static const struct {
+    const char *name, *clip;
+    double resolution;
+} bends[] = {{"arm", "flex", 0.3}, {"hand", "fist", 0.2}};
+
 /* Each piece keeps its own volume in the strongest bends, by default to half a percent. */
 static void every_sub_volume_is_kept(void **unused)
 {
     (void)unused;
     test_is_heavy();
-    const struct {
-        const char *name, *clip;
-        double resolution;
-    } cases[] = {{"arm", "flex", 0.3}, {"hand", "fist", 0.2}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        cutis_character *c = test_zoo(cases[i].name, cases[i].resolution);
+    for (int i = 0; i < COUNT_OF(bends); i++) {
+        cutis_character *c = test_zoo(bends[i].name, bends[i].resolution);
         cutis_model *model = test_build_def((cutis_model_def){.character = c, .solver = "layers"});
         cutis_state *state = test_state(model, NULL);
-        cutis_clip_motion motion = {c, cutis_character_find_clip(c, cases[i].clip), 0.25};
+        cutis_clip_motion motion = {c, cutis_character_find_clip(c, bends[i].clip), 0.25};
         cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
         double worst = 0;
         int contacts = 0;
@@ -44,8 +46,8 @@ static void every_sub_volume_is_kept(void **unused)
             worst = fmax(worst, volume_error(model, state));
             contacts += cutis_state_stats(model, state)->contacts;
         }
-        print_message("%s %s: a sub-volume is off by %.3f %% at most, %d contacts press\n", cases[i].name,
-                      cases[i].clip, 100 * worst, contacts);
+        print_message("%s %s: a sub-volume is off by %.3f %% at most, %d contacts press\n", bends[i].name,
+                      bends[i].clip, 100 * worst, contacts);
         assert_true(worst < 0.005);
         assert_true(contacts > 100); /* within the loop, not only in the end */
         cutis_state_destroy(state);
@@ -278,15 +280,11 @@ static void inner_layers_do_not_turn_over(void **unused)
 {
     (void)unused;
     test_is_heavy();
-    const struct {
-        const char *name, *clip;
-        double resolution;
-    } cases[] = {{"arm", "flex", 0.3}, {"hand", "fist", 0.2}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        cutis_character *c = test_zoo(cases[i].name, cases[i].resolution);
+    for (int i = 0; i < COUNT_OF(bends); i++) {
+        cutis_character *c = test_zoo(bends[i].name, bends[i].resolution);
         cutis_model *model = test_build(c, "layers", NULL);
         cutis_state *state = test_state(model, NULL);
-        cutis_clip_motion motion = {c, cutis_character_find_clip(c, cases[i].clip), 0.25};
+        cutis_clip_motion motion = {c, cutis_character_find_clip(c, bends[i].clip), 0.25};
         cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
         double worst[3] = {0, 0, 0};
         for (int f = 0; f < 36; f++) {
@@ -303,8 +301,8 @@ static void inner_layers_do_not_turn_over(void **unused)
             }
             for (int l = 0; l < 3; l++) worst[l] = fmax(worst[l], turned_share(c, layers[l], layers[l + 1]));
         }
-        print_message("%s %s: %.2f, %.2f, %.2f %% of the flesh below skin, fat, muscle is turned over\n", cases[i].name,
-                      cases[i].clip, 100 * worst[0], 100 * worst[1], 100 * worst[2]);
+        print_message("%s %s: %.2f, %.2f, %.2f %% of the flesh below skin, fat, muscle is turned over\n", bends[i].name,
+                      bends[i].clip, 100 * worst[0], 100 * worst[1], 100 * worst[2]);
         for (int l = 0; l < 3; l++) assert_true(worst[l] < 0.004);
         cutis_state_destroy(state);
         cutis_model_destroy(model);
