@@ -527,8 +527,6 @@ static void test_cycles_and_wild_numbers_are_refused(void **state)
     } wild[] = {{SAMPLE_POSITIONS + 16, "accessor 0 (POSITION of mesh 0 primitive 0): element 1 is not a finite"},
                 {SAMPLE_WEIGHTS, "WEIGHTS_0"},
                 {SAMPLE_BINDS, "inverseBindMatrices of skin 0"},
-                {SAMPLE_ROTATIONS, "output of animation 0 channel 0"},
-                {SAMPLE_TIMES, "input of animation 0 channel 0"},
                 {SAMPLE_MORPH, "target 0 of mesh 0 primitive 0"}};
     for (int i = 0; i < (int)(sizeof wild / sizeof wild[0]); i++) {
         s = sample_make();
@@ -543,6 +541,32 @@ static void test_cycles_and_wild_numbers_are_refused(void **state)
     assert_int_equal(cutis_character_load_memory(s.file, s.size, "x.glb", NULL, &c, &error), CUTIS_ERROR_FORMAT);
     assert_non_null(
         strstr(error.text, "accessor 3 (indices of mesh 0 primitive 0): index 2 is 200, but there are only 6"));
+}
+
+/* A clip of keys that are not numbers is named and left out; the character is read. */
+static void test_damaged_clips_are_left_out(void **state)
+{
+    (void)state;
+    const struct {
+        size_t at;
+        const char *text;
+    } wild[] = {{SAMPLE_ROTATIONS, "output of animation 0 channel 0"},
+                {SAMPLE_TIMES, "input of animation 0 channel 0"}};
+    for (int i = 0; i < 2; i++) {
+        cutis_character *c;
+        cutis_error error = {0};
+        sample s = sample_make();
+        sample_floats(&s, wild[i].at, (float[]){NAN}, 1);
+        sample_build(&s);
+        assert_int_equal(cutis_character_load_memory(s.file, s.size, "x.glb", NULL, &c, &error), CUTIS_OK);
+        assert_int_equal(c->clip_count, 0);
+        assert_string_equal(error.text, "");
+        bool named = false;
+        for (int w = 0; w < c->warning_count; w++)
+            named |= strstr(c->warnings[w], "is left out") && strstr(c->warnings[w], wild[i].text);
+        assert_true(named);
+        cutis_character_destroy(c);
+    }
 }
 
 static void test_container_lengths_are_checked(void **state)
@@ -908,6 +932,7 @@ int main(void)
         cmocka_unit_test(test_what_is_odd_but_usable_is_warned_of),
         cmocka_unit_test(test_errors_name_the_place),
         cmocka_unit_test(test_cycles_and_wild_numbers_are_refused),
+        cmocka_unit_test(test_damaged_clips_are_left_out),
         cmocka_unit_test(test_container_lengths_are_checked),
         cmocka_unit_test(test_external_and_embedded_buffers),
         cmocka_unit_test(test_humanoids_of_vrm_are_understood),

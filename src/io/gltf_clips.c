@@ -213,6 +213,20 @@ static cutis_result channel_read(clip_reader *r, const json_t *animation, int an
     return result;
 }
 
+/* All channels of an animation; `why` takes the sentence of one that fails. */
+static cutis_result channels_read(clip_reader *r, const json_t *animation, int index, cutis_error *why)
+{
+    gltf_document *document = r->reader->document;
+    cutis_error *given = document->error;
+    cutis_result result = CUTIS_OK;
+
+    document->error = why;
+    int channels = (int)json_array_size(json_object_get(animation, "channels"));
+    for (int c = 0; c < channels && result == CUTIS_OK; c++) result = channel_read(r, animation, index, c);
+    document->error = given;
+    return result;
+}
+
 /* extras.cutis.focus: where the clip reaches for a thing. */
 static cutis_result focus_read(gltf_reader *reader, const json_t *animation, int index, cutis_clip *clip)
 {
@@ -252,15 +266,19 @@ cutis_result gltf_read_clips(gltf_reader *reader)
     for (int i = 0; i < document->animation_count; i++) {
         const json_t *animation = json_array_get(document->animations, (size_t)i);
 
-        /* tracks of all channels */
-        int channels = (int)json_array_size(json_object_get(animation, "channels")), first = r.track_count;
-        for (int c = 0; c < channels; c++) {
-            cutis_result result = channel_read(&r, animation, i, c);
-            if (result != CUTIS_OK) return result;
+        /* tracks of all channels; an animation of keys that are not numbers is left out, the character is sound */
+        const char *name = gltf_get_string(animation, "name");
+        int first = r.track_count;
+        cutis_error why = {0};
+        cutis_result result = channels_read(&r, animation, i, &why);
+        if (result == CUTIS_ERROR_DATA) {
+            warning_add(&reader->warnings, "animation %d ('%.60s') is left out: %s", i, name ? name : "", why.text);
+            r.track_count = first;
+            continue;
         }
+        if (result != CUTIS_OK) return error_set(document->error, result, "%s", why.text);
 
         /* an animation of cameras or other nodes alone is left out */
-        const char *name = gltf_get_string(animation, "name");
         if (r.track_count == first) {
             warning_add(&reader->warnings, "animation %d ('%.60s') moves no joint of the character and is left out", i,
                         name ? name : "");
@@ -272,7 +290,7 @@ cutis_result gltf_read_clips(gltf_reader *reader)
         clips[clip_count].track_count = r.track_count - first;
         first_tracks[clip_count] = first;
 
-        cutis_result result = focus_read(reader, animation, i, &clips[clip_count]);
+        result = focus_read(reader, animation, i, &clips[clip_count]);
         if (result != CUTIS_OK) return result;
         reader->clip_animations[clip_count] = i;
         if (!clips[clip_count++].name) return gltf_error_memory(document);
