@@ -2,6 +2,8 @@
 #include "testing.h"
 
 #include "character/joint_parts.h"
+#include "character/joint_shape.h"
+#include "cutis/zoo.h"
 
 typedef struct expectation {
     const char *name;
@@ -187,6 +189,47 @@ static void test_animals_and_fingers(void **state)
     EXPECT(hand);
 }
 
+/* The built-in man without his names; a tail or a snake is no person. */
+static void test_shape_tells_a_person(void **state)
+{
+    (void)state;
+    static const char *const BODIES[] = {"man", "dancer", "cat", "arm", "hand"};
+    for (int b = 0; b < 5; b++) {
+        cutis_character *c = NULL;
+        assert_int_equal(cutis_zoo_make(BODIES[b], 0.3, NULL, &c, NULL), CUTIS_OK);
+        const char *names[256];
+        int parents[256];
+        double places[256][3];
+        bool uses[256];
+        float rest[12 * 256];
+        joint_part named[256], shaped[256];
+        assert_in_range(c->joint_count, 1, 256);
+        cutis_pose_rest(c, rest);
+        for (int j = 0; j < c->joint_count; j++) {
+            names[j] = c->joints[j].name;
+            parents[j] = c->joints[j].parent;
+            uses[j] = true;
+            for (int k = 0; k < 3; k++) places[j][k] = rest[12 * j + 4 * k + 3];
+        }
+        joint_parts_find(c->joint_count, names, parents, named);
+
+        arena memory = arena_create(NULL);
+        bool found =
+            joint_parts_by_shape(&memory, c->joint_count, parents, (const double(*)[3])places, NULL, uses, shaped);
+        arena_destroy(&memory);
+        assert_int_equal(found, b < 2);
+        int limbs = 0;
+        for (int j = 0; j < c->joint_count && found; j++) {
+            if (named[j].kind < JOINT_UPPER_ARM || named[j].kind > JOINT_FOOT) continue;
+            if (shaped[j].kind != named[j].kind || shaped[j].side != named[j].side)
+                fail_msg("%s %s is kind %d, side %d", BODIES[b], names[j], shaped[j].kind, shaped[j].side);
+            limbs++;
+        }
+        if (found) assert_true(limbs >= 8);
+        cutis_character_destroy(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_animals_and_fingers),
         cmocka_unit_test(test_second_chains_are_left_out),
         cmocka_unit_test(test_names_of_animals),
+        cmocka_unit_test(test_shape_tells_a_person),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include "character/joint_parts.h"
+#include "character/joint_shape.h"
 #include "io/bvh_read.h"
 
 static const char *const PEOPLE[] = {
@@ -311,9 +312,92 @@ static void legs_bend_as_the_capture_does(void **unused)
     }
 }
 
+static void turn(double angle, const double from[3], double to[3])
+{
+    double x = from[0], z = from[2];
+    to[0] = cos(angle) * x + sin(angle) * z;
+    to[1] = from[1];
+    to[2] = cos(angle) * z - sin(angle) * x;
+}
+
+static void skin_middle(const cutis_character *c, int joint, double middle[3])
+{
+    double sum = 0;
+    memset(middle, 0, 3 * sizeof *middle);
+    for (int v = 0; v < c->vertex_count; v++)
+        for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++) {
+            if (c->influence_joints[i] != joint) continue;
+            sum += c->influence_weights[i];
+            for (int k = 0; k < 3; k++) middle[k] += (double)c->influence_weights[i] * c->positions[3 * v + k];
+        }
+    for (int k = 0; k < 3 && sum > 0; k++) middle[k] /= sum;
+}
+
+/* What a skeleton's shape tells against what its names tell, over the joints that move skin. */
+static void shape_tells_what_names_tell(void **unused)
+{
+    (void)unused;
+    static const int MAJOR[] = {JOINT_HIPS, JOINT_HEAD,      JOINT_UPPER_ARM, JOINT_FOREARM,
+                                JOINT_HAND, JOINT_UPPER_LEG, JOINT_LOWER_LEG, JOINT_FOOT};
+    int read = 0, all = 0;
+    for (int p = 0; p < (int)(sizeof PEOPLE / sizeof *PEOPLE); p++) {
+        const char *path = test_model(PEOPLE[p]);
+        if (!path) skip();
+        cutis_character *c = NULL;
+        assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
+        joint_part *named = parts_of(c), *shaped = calloc((size_t)c->joint_count, sizeof *shaped);
+        float *rest = malloc(12 * (size_t)c->joint_count * sizeof *rest);
+        double(*places)[3] = malloc((size_t)c->joint_count * sizeof *places);
+        double(*skins)[3] = malloc((size_t)c->joint_count * sizeof *skins), middle[3];
+        int *parents = malloc((size_t)c->joint_count * sizeof *parents);
+        bool *uses = malloc((size_t)c->joint_count * sizeof *uses);
+        cutis_pose_rest(c, rest);
+        for (int j = c->joint_count - 1; j >= 0; j--) {
+            /* each body is turned by an angle of its own: feet tell the front */
+            skin_middle(c, j, middle);
+            for (int k = 0; k < 3; k++) places[j][k] = rest[12 * j + 4 * k + 3];
+            turn(0.9 * p, places[j], places[j]);
+            turn(0.9 * p, middle, skins[j]);
+            parents[j] = c->joints[j].parent;
+            uses[j] = c->joints[j].deforms;
+            for (int i = j + 1; i < c->joint_count; i++) uses[j] |= uses[i] && parents[i] == j;
+        }
+
+        arena memory = arena_create(NULL);
+        bool found = joint_parts_by_shape(&memory, c->joint_count, parents, (const double(*)[3])places,
+                                          (const double(*)[3])skins, uses, shaped);
+        int wrong = 0;
+        for (int i = 0; found && i < (int)(sizeof MAJOR / sizeof *MAJOR); i++)
+            for (int side = 0; side < JOINT_SIDE_COUNT; side++) {
+                int joint = part_find(shaped, c->joint_count, MAJOR[i], side);
+                int truth = part_find(named, c->joint_count, MAJOR[i], side);
+                if (joint < 0 || truth < 0 || joint == truth) continue;
+                if (joint_distance(rest, joint, truth) < 0.03 * (double)c->size) continue;
+                wrong++;
+                print_message("%s: kind %d of side %d is '%s', by shape '%s'\n", PEOPLE[p], MAJOR[i], side,
+                              c->joints[truth].name, c->joints[joint].name);
+            }
+        all++;
+        read += found && wrong == 0;
+        if (!found) print_message("%s: its shape is not read\n", PEOPLE[p]);
+        arena_destroy(&memory);
+        free(named);
+        free(shaped);
+        free(rest);
+        free(places);
+        free(skins);
+        free(parents);
+        free(uses);
+        cutis_character_destroy(c);
+    }
+    print_message("%d of %d skeletons are read by their shape\n", read, all);
+    assert_true(read >= 15); /* two have feet that hang on controls, one a hat that moves by itself */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bones_keep_their_length_and_feet_stand),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shape_tells_what_names_tell),
+                                       cmocka_unit_test(bones_keep_their_length_and_feet_stand),
                                        cmocka_unit_test(legs_bend_as_the_capture_does)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

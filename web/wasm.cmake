@@ -10,7 +10,7 @@ file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/body
      ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
      ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c ${PROJECT_SOURCE_DIR}/src/solvers/*/*_state.c)
 list(REMOVE_ITEM cold body/deviation.c)
-list(APPEND cold character/character.c character/joint_parts.c character/pose.c contact/contact_release.c contact/contact_untangle.c engine/loop.c
+list(APPEND cold character/character.c character/joint_parts.c character/joint_shape.c character/pose.c contact/contact_release.c contact/contact_untangle.c engine/loop.c
      engine/model.c engine/settings.c engine/state.c mesh/separate.c mesh/topology.c mesh/weld.c
      solvers/lattice/lattice_adapt.c solvers/lattice/lattice_embed.c solvers/lattice/lattice_graph.c
      solvers/lattice/lattice_layers.c solvers/lattice/lattice_touch.c solvers/lattice/lattice_voxels.c solvers/layers/layers_apart.c solvers/layers/layers_fibres.c

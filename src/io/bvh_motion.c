@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "character/joint_parts.h"
+#include "character/joint_shape.h"
 #include "io/affine.h"
 #include "io/bvh_read.h"
 #include "io/motion_retarget.h"
@@ -57,11 +58,75 @@ typedef struct part_lists {
     joint_part *sources, *targets;
 } part_lists;
 
-static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, arena *memory, part_lists *parts)
+static bool parts_tell(const joint_part *parts, int count)
+{
+    for (int j = 0; j < count; j++)
+        if (parts[j].kind == JOINT_UPPER_LEG || parts[j].kind == JOINT_UPPER_ARM) return true;
+    return false;
+}
+
+/* A skeleton whose names tell no limb is read by its shape; `whose` is for the warning. */
+static void parts_by_shape(arena *memory, int count, const char *const *names, const int *parents,
+                           const double (*places)[3], const double (*skins)[3], const bool *uses, const char *whose,
+                           joint_part *parts, warning_list *warnings)
+{
+    if (parts_tell(parts, count)) return;
+    joint_part *shaped = ARENA_ARRAY(memory, joint_part, count);
+    if (!shaped || !joint_parts_by_shape(memory, count, parents, places, skins, uses, shaped)) return;
+
+    /* say what was taken for what: names of the thighs and of the upper arms, left first */
+    const char *told[4] = {"", "", "", ""};
+    for (int j = 0; j < count; j++) {
+        parts[j] = shaped[j];
+        int row = parts[j].kind == JOINT_UPPER_LEG ? 0 : parts[j].kind == JOINT_UPPER_ARM ? 2 : -1;
+        if (row >= 0) told[row + (parts[j].side == JOINT_SIDE_RIGHT)] = names[j];
+    }
+    warning_add(warnings,
+                "the names of the %s's joints tell no limbs, so its shape was taken: left and right thigh are '%.40s' "
+                "and '%.40s', upper arms '%.40s' and '%.40s'; give a name map where that is wrong",
+                whose, told[0], told[1], told[2], told[3]);
+}
+
+/* The middle of the skin that each joint moves; its place where there is none. */
+static void skins_place(const cutis_character *c, const double (*places)[3], double (*skins)[3], double *weights)
+{
+    for (int j = 0; j < c->joint_count; j++) weights[j] = skins[j][0] = skins[j][1] = skins[j][2] = 0;
+    for (int v = 0; v < c->vertex_count && c->influence_first; v++)
+        for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++) {
+            int j = c->influence_joints[i];
+            weights[j] += c->influence_weights[i];
+            for (int k = 0; k < 3; k++) skins[j][k] += (double)c->influence_weights[i] * c->positions[3 * v + k];
+        }
+    for (int j = 0; j < c->joint_count; j++)
+        for (int k = 0; k < 3; k++) skins[j][k] = weights[j] > 0 ? skins[j][k] / weights[j] : places[j][k];
+}
+
+/* Places at rest, and which joints move skin by themselves or by a joint below. */
+static void joints_place(const cutis_character *c, affine *worlds, double (*places)[3], bool *uses)
+{
+    for (int j = 0; j < c->joint_count; j++) {
+        int parent = c->joints[j].parent;
+        affine_parts local = affine_parts_load(&c->joints[j].rest);
+        worlds[j] = affine_compose(&local);
+        if (parent >= 0) worlds[j] = affine_multiply(&worlds[parent], &worlds[j]);
+        for (int k = 0; k < 3; k++) places[j][k] = worlds[j].m[4 * k + 3];
+        uses[j] = c->joints[j].deforms;
+    }
+    for (int j = c->joint_count - 1; j >= 0; j--)
+        if (c->joints[j].parent >= 0 && uses[j]) uses[c->joints[j].parent] = true;
+}
+
+static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, arena *memory, part_lists *parts,
+                               warning_list *warnings)
 {
     int count = MAX(r->joint_count, c->joint_count);
     const char **names = ARENA_ARRAY(memory, const char *, count);
     int *parents = ARENA_ARRAY(memory, int, count);
+    double(*places)[3] = arena_push(memory, (size_t)count, sizeof *places);
+    double(*skins)[3] = arena_push(memory, (size_t)count, sizeof *skins);
+    bool *uses = ARENA_ARRAY(memory, bool, count);
+    affine *worlds = ARENA_ARRAY(memory, affine, c->joint_count);
+    double *weights = ARENA_ARRAY(memory, double, c->joint_count);
     parts->sources = ARENA_ARRAY(memory, joint_part, r->joint_count);
     parts->targets = ARENA_ARRAY(memory, joint_part, c->joint_count);
     if (memory->failed) return error_memory(r->error, "a motion");
@@ -70,8 +135,12 @@ static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, ar
     for (int j = 0; j < r->joint_count; j++) {
         names[j] = r->joints[j].name;
         parents[j] = r->joints[j].parent;
+        memcpy(places[j], r->joints[j].place, sizeof places[j]);
+        uses[j] = true;
     }
     joint_parts_find(r->joint_count, names, parents, parts->sources);
+    parts_by_shape(memory, r->joint_count, names, parents, (const double(*)[3])places, NULL, uses, "motion",
+                   parts->sources, warnings);
 
     /* a file that says which joints make a humanoid is believed, and nothing else of it is one */
     bool humanoid = false;
@@ -83,7 +152,11 @@ static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, ar
     }
 
     joint_parts_find(c->joint_count, names, parents, parts->targets);
-    return CUTIS_OK;
+    joints_place(c, worlds, places, uses);
+    skins_place(c, (const double(*)[3])places, skins, weights);
+    parts_by_shape(memory, c->joint_count, names, parents, (const double(*)[3])places, (const double(*)[3])skins, uses,
+                   "character", parts->targets, warnings);
+    return memory->failed ? error_memory(r->error, "a motion") : CUTIS_OK;
 }
 
 enum { CHAIN_LIMIT = 32 };
@@ -336,13 +409,13 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     if (code == CUTIS_OK) code = bvh_drop_calibration(r, &warnings);
     if (code != CUTIS_OK) return code;
 
-    /* match joints of the character with those of the motion, by name */
+    /* match joints of the character with those of the motion, by name or, failing that, by shape */
     target_joint *targets = ARENA_ARRAY(&r->memory, target_joint, c->joint_count);
     bool *taken = ARENA_ARRAY(&r->memory, bool, r->joint_count);
     if (r->memory.failed) return error_memory(r->error, "a motion");
 
     part_lists parts;
-    code = parts_find(r, c, &r->memory, &parts);
+    code = parts_find(r, c, &r->memory, &parts, &warnings);
     if (code != CUTIS_OK) return code;
 
     int driven = match_names(r, c, pairs, pair_count, &parts, targets, taken, &warnings);
@@ -350,7 +423,7 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
         return error_set(
             r->error, CUTIS_ERROR_DATA,
             "%.150s: no joint of the motion (such as '%.60s') can be told to be a joint of the character (such as "
-            "'%.60s'); give a name map",
+            "'%.60s'), neither by name nor by the skeleton's shape; give a name map",
             r->name, r->joints[0].name, c->joints[0].name);
 
     /* align the two rest poses */
