@@ -6,8 +6,8 @@
 
 #include "testing.h"
 
-#include "mesh/mesh.h"
 #include "limbs/rings.h"
+#include "mesh/mesh.h"
 
 /* Each ring has `least` points or more, runs over edges and closes; no point is on two. */
 static inline void rings_check(const mesh *m, const rings *r, int least, arena *memory)

@@ -7,9 +7,8 @@
 #include <cutis/cutis.h>
 
 /* Module.host of the loader: one object of JavaScript for each call that reports, found by its number. */
-EM_JS(int, host_progress, (int number, int stage, int done, int total), {
-    return Module['host'].progress(number, stage, done, total) ? 1 : 0;
-});
+EM_JS(int, host_progress, (int number, int stage, int done, int total),
+      { return Module['host'].progress(number, stage, done, total) ? 1 : 0; });
 EM_JS(void, host_message, (int number, int kind, const char *text), { Module['host'].message(number, kind, text); });
 
 static bool glue_progress(void *context, cutis_bake_stage stage, long done, long total)

@@ -57,8 +57,8 @@ typedef struct cutis_name_pair {
  * A copy of `character` with the motion of a .bvh file added as one more clip, named after the file; or with the clips
  * of another character (.glb, .gltf, .vrm, .fbx, .dae, with or without a mesh), its first one last. Joints are matched
  * by name (pairs first, then equal names, letter case and separators ignored, then what the names mean: LeftForeArm
- * drives forearm_l and lowerarm.L), and where names tell no limb of a person by the shape of the skeleton; the motion is
- * turned to the character's rest pose and scaled to its legs. Fails when no joint matches.
+ * drives forearm_l and lowerarm.L), and where names tell no limb of a person by the shape of the skeleton; the motion
+ * is turned to the character's rest pose and scaled to its legs. Fails when no joint matches.
  */
 CUTIS_API cutis_result cutis_character_add_bvh(const cutis_character *character, const char *path,
                                                const cutis_name_pair *pairs, int pair_count,

@@ -67,7 +67,7 @@ const char *dae_word(const xml_node *element, const char **cursor, size_t *lengt
     const char *word = at;
     while (at && at < end && (unsigned char)*at > 32) at++;
     *cursor = at;
-    *length = (size_t)(at - word);
+    *length = at ? (size_t)(at - word) : 0;
     return at > word ? word : NULL;
 }
 
