@@ -184,6 +184,30 @@ static void trembling_is_found(void **state)
     assert_non_null(strstr(f->text, "right "));
 }
 
+/* Flesh that swings is no trembling at any phase, up to a quarter of the frame rate; a snap within a frame is. */
+static void a_swing_is_no_trembling(void **state)
+{
+    (void)state;
+    for (int phase = 0; phase < 7; phase++) {
+        stage s = stage_make();
+        for (int f = 0; f < FRAMES; f++)
+            for (int v = 0; v < s.character->vertex_count; v++)
+                if (moves_with(s.character, v, "forearm_r"))
+                    s.result[(size_t)f * s.floats + 3 * (size_t)v] +=
+                        0.03f * (float)sin(1.4 * f + phase) * s.character->size;
+        cutis_verdict v = stage_judge(&s);
+        for (int i = 0; i < v.finding_count; i++) assert_int_not_equal(v.findings[i].harm, CUTIS_HARM_JITTER);
+    }
+
+    stage s = stage_make();
+    for (int f = 8; f < FRAMES; f++)
+        for (int v = 0; v < s.character->vertex_count; v++)
+            if (moves_with(s.character, v, "forearm_r"))
+                s.result[(size_t)f * s.floats + 3 * (size_t)v] += 0.03f * s.character->size;
+    cutis_verdict v = stage_judge(&s);
+    assert_true(fabs(find(&v, CUTIS_HARM_JITTER)->value - 0.0075) < 0.002);
+}
+
 static void lost_volume_is_found(void **state)
 {
     (void)state;
@@ -392,6 +416,7 @@ int main(void)
         cmocka_unit_test(a_torn_part_is_found),
         cmocka_unit_test(a_frozen_limb_is_found),
         cmocka_unit_test(trembling_is_found),
+        cmocka_unit_test(a_swing_is_no_trembling),
         cmocka_unit_test(lost_volume_is_found),
         cmocka_unit_test(sinking_feet_are_found),
         cmocka_unit_test(values_that_are_not_finite_are_bad),

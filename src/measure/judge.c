@@ -11,8 +11,9 @@
  * - A patch is the points of one cell of a grid at rest; its rotation is the polar part of the covariance of reference
  *   and result. A patch is left out where the reference itself does not move it like one piece: bent in a fold, or
  *   collapsed to less than half its width (a twisted joint under linear skinning), or where its points lie on a line.
- * - Trembling is the second difference of the displacement where it changes its direction from one frame to the next:
- *   a swing of flesh of a few frames does not do that, noise does. The amplitude is a quarter of the difference.
+ * - Trembling is the second difference of the displacement where it turns about from one frame to the next, less what
+ *   it had in that direction one frame earlier: a swing of flesh (less than a quarter of the frame rate) turns about
+ *   from a push to a pull of several frames each, noise and snaps within one. The amplitude is a quarter of it.
  * - Intersections are counted in a few frames only, for they cost more than all else.
  */
 #include <math.h>
@@ -105,7 +106,7 @@ struct cutis_judge {
     float *points[2];             /* (point_count x 3) result and reference */
     float *displacement[HISTORY]; /* (point_count x 3) of the last frames, the newest first */
     float *places[HISTORY];       /* (point_count x 3) of the last frames, the newest first */
-    float *before[2];             /* (point_count x 3) second difference of places and displacements before */
+    float *before[2];             /* (point_count x 6) second differences of places and displacements, of 2 frames */
     float *values;                /* (max of points, edges, patches) scratch of percentiles */
     long angle_bins[ANGLE_BINS];
     long angle_count;
@@ -205,7 +206,7 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
         j->places[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
     }
 
-    for (int i = 0; i < 2; i++) j->before[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
+    for (int i = 0; i < 2; i++) j->before[i] = ARENA_ARRAY(memory, float, 6 * (size_t)points);
     j->values = ARENA_ARRAY(memory, float, MAX(points, j->m.edge_count));
     j->lowest = ARENA_ARRAY(memory, float, j->capacity);
     j->lowest_points = ARENA_ARRAY(memory, int, j->capacity);
@@ -554,19 +555,30 @@ static void judge_floor(cutis_judge *j)
     j->lowest_points[j->frame_count] = lowest;
 }
 
-/* How far a point trembles by the last three places of a series (the newest first) and the difference before. */
+/*
+ * How far a point trembles by the last three places of a series (the newest first) and the second differences of the
+ * two frames before: `then`, which the difference of now turns about, and `earlier`, whose share in the direction of
+ * `then` is a swing.
+ */
 static double tremble(float *const series[HISTORY], float *before, int point)
 {
-    double now2 = 0, then2 = 0, dot = 0;
-    for (size_t k = 3 * (size_t)point; k < 3 * (size_t)point + 3; k++) {
-        double now = (double)series[0][k] - 2 * (double)series[1][k] + (double)series[2][k];
-        double then = (double)before[k];
+    float *then = before + 6 * (size_t)point, *earlier = then + 3;
+    double now2 = 0, then2 = 0, turn = 0, swing = 0;
+
+    for (int k = 0; k < 3; k++) {
+        size_t at = 3 * (size_t)point + (size_t)k;
+        double now = (double)series[0][at] - 2 * (double)series[1][at] + (double)series[2][at];
         now2 += now * now;
-        then2 += then * then;
-        dot += now * then;
-        before[k] = (float)now;
+        then2 += (double)then[k] * (double)then[k];
+        turn += now * (double)then[k];
+        swing += (double)earlier[k] * (double)then[k];
+
+        earlier[k] = then[k];
+        then[k] = (float)now;
     }
-    return dot < 0 ? 0.25 * sqrt(MIN(now2, then2)) : 0;
+
+    if (!(turn < 0)) return 0;
+    return 0.25 * MAX(sqrt(MIN(now2, then2)) - MAX(swing, 0) / sqrt(then2), 0);
 }
 
 /* Both by itself and against the reference: the reference may jump, and the motion may be sudden. */
@@ -587,7 +599,9 @@ static void judge_jitter(cutis_judge *j, frame_figure *row)
         worst = p;
     }
 
-    put(row, CUTIS_HARM_JITTER, (double)percentile(j->values, j->m.point_count, 0.99), worst);
+    /* three differences are needed: a clip may begin in a swing */
+    if (j->frame_count >= HISTORY + 1)
+        put(row, CUTIS_HARM_JITTER, (double)percentile(j->values, j->m.point_count, 0.99), worst);
 }
 
 static void judge_intersections(cutis_judge *j, frame_figure *row)
