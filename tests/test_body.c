@@ -507,10 +507,12 @@ static void check_body(const cutis_character *c, int budget)
 {
     arena memory = arena_create(NULL);
     mesh m;
+    drawn_cracks closed;
     sim_body body = {0};
     cutis_error error = {0};
     assert_int_equal(mesh_build_character(&m, c, &memory, NULL), CUTIS_OK);
-    body_def def = {.character = c, .mesh = &m, .point_budget = budget};
+    assert_int_equal(cracks_close(&closed, c, &m, &memory, NULL), CUTIS_OK);
+    body_def def = {.character = c, .mesh = &m, .cracks = &closed, .point_budget = budget};
     if (body_build(&def, &memory, &body, &error)) fail_msg("%s: %s", c->name, error.text);
     if (body.character) {
         cutis_topology t;
@@ -608,9 +610,11 @@ static void a_cracked_surface_is_one_piece(void **unused)
         cutis_character *whole = test_zoo(names[i], 0.2), *cracked = split_make(whole, cracks[i]);
         arena memory = arena_create(NULL);
         mesh m;
+        drawn_cracks closed;
         sim_body body = {0};
         assert_int_equal(mesh_build_character(&m, cracked, &memory, NULL), CUTIS_OK);
-        body_def def = {.character = cracked, .mesh = &m, .point_budget = 1500};
+        assert_int_equal(cracks_close(&closed, cracked, &m, &memory, NULL), CUTIS_OK);
+        body_def def = {.character = cracked, .mesh = &m, .cracks = &closed, .point_budget = 1500};
         assert_int_equal(body_build(&def, &memory, &body, NULL), CUTIS_OK);
         assert_non_null(body.character);
         assert_int_equal(body.flesh_count, 1);
@@ -624,6 +628,76 @@ static void a_cracked_surface_is_one_piece(void **unused)
         body_release(&body);
         arena_destroy(&memory);
         cutis_character_destroy(cracked);
+        cutis_character_destroy(whole);
+    }
+}
+
+/* Deviations from linear skinning (vertex_count x 3) at the end of half a second of a clip; points that fall back. */
+static int deviations_run(const cutis_character *c, const char *clip, int detail, float *deviations)
+{
+    cutis_model *model = test_build_def((cutis_model_def){.character = c, .solver = "layers", .detail = detail}),
+                *skinned = test_build_def((cutis_model_def){.character = c, .solver = "lbs"});
+    cutis_state *a = test_state(model, NULL), *b = test_state(skinned, NULL);
+    cutis_clip_motion motion = {.character = c, .clip = cutis_character_find_clip(c, clip), .lead_in = 0.3};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+    int limited = 0;
+    for (int frame = 0; frame < 16; frame++) {
+        cutis_state_step(model, a, &input, 0.05);
+        cutis_state_step(skinned, b, &input, 0.05);
+        limited += cutis_state_stats(model, a)->limited;
+    }
+    for (int i = 0; i < 3 * c->vertex_count; i++)
+        deviations[i] = cutis_state_positions(model, a)[i] - cutis_state_positions(skinned, b)[i];
+    cutis_state_destroy(a);
+    cutis_state_destroy(b);
+    cutis_model_destroy(model);
+    cutis_model_destroy(skinned);
+    return limited;
+}
+
+/* What is shown of faces that were written one by one is what is shown of the whole surface, and no crack opens. */
+static void a_soup_of_faces_moves_as_the_whole_surface(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *name, *clip;
+        float crack;
+    } scenes[] = {{"man", "walk", 1e-5f}, {"man", "walk", 2e-4f}, {"cat", "walk", 1e-4f}, {"arm", "flex", 1e-4f}};
+    for (int i = 0; i < COUNT_OF(scenes); i++) {
+        cutis_character *whole = test_zoo(scenes[i].name, 0.1), *soup = split_make(whole, scenes[i].crack);
+        float *a = malloc(3 * (size_t)whole->vertex_count * sizeof(float)),
+              *b = malloc(3 * (size_t)soup->vertex_count * sizeof(float));
+        int limited[2] = {deviations_run(whole, scenes[i].clip, 1500, a),
+                          deviations_run(soup, scenes[i].clip, 1500, b)};
+
+        /* every corner against its vertex, and against the other corners there */
+        float furthest = 0, opened = 0, most = 0;
+        double sum = 0;
+        float *first = calloc(3 * (size_t)whole->vertex_count, sizeof(float));
+        for (int v = 0; v < soup->vertex_count; v++) {
+            int from = whole->corners[v];
+            float d = distance(a + 3 * from, b + 3 * v);
+            furthest = fmaxf(furthest, d);
+            most = fmaxf(most, vec3_length(vec3_load(a + 3 * from)));
+            sum += (double)d * (double)d;
+            if (vec3_length(vec3_load(first + 3 * from)) == 0) memcpy(first + 3 * from, b + 3 * v, 3 * sizeof(float));
+            opened = fmaxf(opened, distance(first + 3 * from, b + 3 * v));
+        }
+        float rms = (float)sqrt(sum / soup->vertex_count) / soup->size;
+        print_message("%s, cracks of %.0e: deviations up to %.2f %%, apart by %.3f %% at most, %.3f %% RMS, cracks "
+                      "open by %.4f %%, "
+                      "%d points fall back (whole: %d)\n",
+                      scenes[i].name, (double)scenes[i].crack, 100 * (double)(most / soup->size),
+                      100 * (double)(furthest / soup->size), 100 * (double)rms, 100 * (double)(opened / soup->size),
+                      limited[1], limited[0]);
+        assert_true(furthest < 0.012f * soup->size && rms < 0.002f);
+        assert_true(opened < 2e-5f * soup->size);
+        assert_int_equal(limited[0], 0);
+        assert_int_equal(limited[1], 0);
+        free(first);
+        free(a);
+        free(b);
+        cutis_character_destroy(soup);
         cutis_character_destroy(whole);
     }
 }
@@ -668,9 +742,11 @@ static void without_deviation_the_files_skinning_is_shown(void **unused)
     assert_int_equal(cutis_zoo_make("man", 0.1, NULL, &c, NULL), CUTIS_OK);
     arena memory = arena_create(NULL);
     mesh m;
+    drawn_cracks closed;
     sim_body body;
     assert_int_equal(mesh_build_character(&m, c, &memory, NULL), CUTIS_OK);
-    body_def def = {.character = c, .mesh = &m, .point_budget = DETAIL};
+    assert_int_equal(cracks_close(&closed, c, &m, &memory, NULL), CUTIS_OK);
+    body_def def = {.character = c, .mesh = &m, .cracks = &closed, .point_budget = DETAIL};
     assert_int_equal(body_build(&def, &memory, &body, NULL), CUTIS_OK);
     assert_non_null(body.character);
     float *joints = ARENA_ARRAY(&memory, float, 12 * c->joint_count);
@@ -849,9 +925,11 @@ static void what_lies_deep_in_a_union_follows_its_surroundings(void **unused)
     assert_int_equal(cutis_character_create(&given, NULL, &boxes, NULL), CUTIS_OK);
     arena memory = arena_create(NULL);
     mesh m;
+    drawn_cracks closed;
     sim_body body;
     assert_int_equal(mesh_build_character(&m, boxes, &memory, NULL), CUTIS_OK);
-    body_def def = {.character = boxes, .mesh = &m, .point_budget = 2000};
+    assert_int_equal(cracks_close(&closed, boxes, &m, &memory, NULL), CUTIS_OK);
+    body_def def = {.character = boxes, .mesh = &m, .cracks = &closed, .point_budget = 2000};
     assert_int_equal(body_build(&def, &memory, &body, NULL), CUTIS_OK);
     assert_int_equal(body.flesh_count, 2);
     for (int v = 0; v < 16; v++) {
@@ -943,6 +1021,7 @@ int main(void)
         cmocka_unit_test(crossing_pieces_are_united),
         cmocka_unit_test(bodies_are_closed_at_every_resolution),
         cmocka_unit_test(a_cracked_surface_is_one_piece),
+        cmocka_unit_test(a_soup_of_faces_moves_as_the_whole_surface),
         cmocka_unit_test(unused_vertices_hold_no_flesh),
         cmocka_unit_test(without_deviation_the_files_skinning_is_shown),
         cmocka_unit_test(noise_in_the_file_makes_no_difference),

@@ -8,6 +8,7 @@ typedef struct stage {
     cutis_character *character;
     arena memory;
     mesh mesh;
+    drawn_cracks cracks;
     deviation_bound bound;
     float *joints, *skin, *scratch, *linear, *dual, *points; /* linear, dual: skinned places; points: what is shown */
 } stage;
@@ -32,7 +33,8 @@ static stage stage_make(const char *name, const char *clip, double resolution, d
     s.memory = arena_create(NULL);
     const cutis_character *c = s.character;
     assert_int_equal(mesh_build_character(&s.mesh, c, &s.memory, &error), CUTIS_OK);
-    assert_int_equal(deviation_build(&s.bound, c, &s.mesh, &s.memory, &error), CUTIS_OK);
+    assert_int_equal(cracks_close(&s.cracks, c, &s.mesh, &s.memory, &error), CUTIS_OK);
+    assert_int_equal(deviation_build(&s.bound, c, &s.cracks, &s.memory, &error), CUTIS_OK);
     s.skin = ARENA_ARRAY(&s.memory, float, 12 * (size_t)c->joint_count);
     s.scratch = ARENA_ARRAY(&s.memory, float, deviation_scratch_count(&s.bound));
     float **places[3] = {&s.linear, &s.dual, &s.points};

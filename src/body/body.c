@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "body/body_cracks.h"
 #include "body/body_parts.h"
 #include "body/body_size.h"
 #include "body/body_union.h"
@@ -39,8 +38,6 @@ static const double UNION_CELLS = 4e6;
  * of files and programs, which else would decide where a symmetric mesh ties.
  */
 static const float LATTICE = 4096;
-/* Widest crack that is closed, of the size: 2 mm on a person. Seams of mirrored halves are narrower. */
-static const float CRACK_WIDTH = 1e-3f;
 /* Steps of the size that the lattice is made for, from one power of two to the next. */
 static const float SIZE_STEPS = 2048;
 /* Influences below this are dropped from a body's point. */
@@ -60,9 +57,9 @@ typedef struct flesh {
 /* Lengths are in cells of the lattice, so that rounding of the file makes no difference. */
 typedef struct work {
     const body_def *def;
-    float cell;  /* edge of a cell, scene units */
-    mesh mesh;   /* the drawn one, on the lattice */
-    int *joined; /* (points) the point that stands for both sides of a crack, or the point itself; NULL: no cracks */
+    float cell;        /* edge of a cell, scene units */
+    mesh mesh;         /* the drawn one, on the lattice */
+    const int *joined; /* as def->cracks has it */
     base base;
     part_role *roles;
     int flesh_count;
@@ -802,7 +799,9 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
         int piece = w->base.point_pieces[p];
         part_role role = piece >= 0 ? w->roles[piece] : PART_CARRIED; /* vertices of no face follow the flesh */
         vec3 x = vec3_load(m->positions + 3 * (size_t)p);
-        if (role == PART_FLESH) {
+        if (w->joined && w->joined[p] < p) {
+            lists[p] = lists[w->joined[p]]; /* cracks stay as narrow as they are */
+        } else if (role == PART_FLESH) {
             anchor_flesh(w, w->piece_flesh[piece], x, vec3_normalize(vec3_load(normals + 3 * (size_t)p)), &lists[p]);
         } else if (role == PART_CARRIED) {
             anchor_carried(w, x, &lists[p]);
@@ -903,10 +902,9 @@ static cutis_result to_lattice(work *w, cutis_error *error)
 
 static cutis_result find_flesh(work *w, sim_body *b, cutis_error *error)
 {
-    const cutis_character *c = w->def->character;
-    mesh closed;
-    cutis_result result = cracks_close(c, w->def->mesh, CRACK_WIDTH * c->size, w->scratch, &closed, &w->joined, error);
-    if (!result) result = to_lattice(w, error);
+    mesh closed = w->def->cracks->closed;
+    w->joined = w->def->cracks->joined;
+    cutis_result result = to_lattice(w, error);
     if (result) return result;
 
     /* pieces of the mesh without its cracks, on the lattice; both sides of one belong to the same piece */

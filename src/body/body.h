@@ -13,6 +13,7 @@
 #ifndef BODY_BODY_H
 #define BODY_BODY_H
 
+#include "body/body_cracks.h"
 #include "character/skinning.h"
 #include "mesh/mesh.h"
 
@@ -37,8 +38,9 @@ typedef struct sim_body {
 
 typedef struct body_def {
     const cutis_character *character;
-    const mesh *mesh; /* of the character's points */
-    int point_budget; /* about how many points the body gets */
+    const mesh *mesh;           /* of the character's points */
+    const drawn_cracks *cracks; /* of that mesh */
+    int point_budget;           /* about how many points the body gets */
     const cutis_jobs *jobs;
 } body_def;
 

@@ -5,8 +5,10 @@
 
 #include <string.h>
 
+/* Widest crack that is closed, of the size: 2 mm on a person. Seams of mirrored halves are narrower. */
+static const float WIDTH = 1e-3f;
 /* Points further apart than this share of their shortest edges are two rims of a gap that was modelled. */
-static const float EDGE_SHARE = 0.1f;
+static const float EDGE_SHARE = 0.3f;
 
 typedef struct borders {
     const cutis_character *character;
@@ -14,7 +16,7 @@ typedef struct borders {
     const float *reaches; /* (points) how far a partner may be; 0: not at a border */
 } borders;
 
-/* A tenth of the shortest edge at every point of an open border. */
+/* A share of the shortest edge at every point of an open border. */
 static float *border_reaches(const mesh *m, arena *scratch)
 {
     float *reaches = ARENA_ARRAY(scratch, float, m->point_count);
@@ -67,7 +69,7 @@ static cutis_result build_joined(const mesh *m, const int *joined, arena *scratc
     return mesh_build(closed, m->point_count, m->positions, count, triangles, memory, error);
 }
 
-/* joined: as cracks_close gives it, and *count how many points are left. */
+/* joined: as `cracks` has it, and *count how many points are left. */
 static cutis_result join_borders(const cutis_character *character, const mesh *m, float reach, arena *scratch,
                                  int *joined, int *count, cutis_error *error)
 {
@@ -84,29 +86,38 @@ static cutis_result join_borders(const cutis_character *character, const mesh *m
     return CUTIS_OK;
 }
 
-cutis_result cracks_close(const cutis_character *character, const mesh *m, float reach, arena *memory, mesh *closed,
-                          int **joined, cutis_error *error)
+cutis_result cracks_close(drawn_cracks *result, const cutis_character *character, const mesh *m, arena *memory,
+                          cutis_error *error)
 {
-    *closed = *m;
-    *joined = NULL;
+    *result = (drawn_cracks){.closed = *m};
 
     /* nothing is open, as nearly always */
     bool open = false;
     for (int e = 0; e < m->edge_count && !open; e++) open = m->edge_triangle_counts[e] == 1;
     if (!open) return CUTIS_OK;
 
-    int *found = ARENA_ARRAY(memory, int, m->point_count);
-    if (!found) return error_memory(error, "a simulation body");
+    int *joined = ARENA_ARRAY(memory, int, m->point_count);
+    if (!joined) return error_memory(error, "a simulation body");
 
     /* join, and build what has changed */
     arena scratch = arena_create(&memory->allocator);
     int count = m->point_count;
-    cutis_result result = join_borders(character, m, reach, &scratch, found, &count, error);
-    if (!result && count < m->point_count) {
-        result = build_joined(m, found, &scratch, memory, closed, error);
-        *joined = found;
+    cutis_result status = join_borders(character, m, WIDTH * character->size, &scratch, joined, &count, error);
+    if (!status && count < m->point_count) {
+        status = build_joined(m, joined, &scratch, memory, &result->closed, error);
+        result->joined = joined;
     }
 
     arena_destroy(&scratch);
-    return result;
+    return status;
+}
+
+void cracks_follow(const int *joined, int point_count, const float *places, float *points)
+{
+    for (int p = 0; joined && p < point_count; p++) {
+        size_t at = 3 * (size_t)p, first = 3 * (size_t)joined[p];
+        if (at == first) continue;
+        vec3 moved = vec3_sub(vec3_load(points + first), vec3_load(places + first));
+        vec3_store(points + at, vec3_add(vec3_load(places + at), moved));
+    }
 }

@@ -60,10 +60,11 @@ static int pairs_gather(const mesh *m, const int *near, int *pairs)
     return kept;
 }
 
-cutis_result deviation_build(deviation_bound *b, const cutis_character *c, const mesh *m, arena *memory,
+cutis_result deviation_build(deviation_bound *b, const cutis_character *c, const drawn_cracks *cracks, arena *memory,
                              cutis_error *error)
 {
-    *b = (deviation_bound){.size = c->size};
+    const mesh *m = &cracks->closed;
+    *b = (deviation_bound){.size = c->size, .joined = cracks->joined};
     if (!c->influence_first || m->point_count == 0) return CUTIS_OK;
 
     arena scratch = arena_create(&memory->allocator);
@@ -306,6 +307,7 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
     memcpy(moved, points, 3 * count * sizeof(float));
     if (part) stats.parted = parting_run(&b->parting, skinned, size, factors + 2 * count, points);
     for (size_t i = 0; i < 3 * count && strength < 1; i++) points[i] = moved[i] + strength * (points[i] - moved[i]);
+    cracks_follow(b->joined, b->point_count, skinned, points);
     for (size_t i = 0; i < 3 * count; i++) moved[i] = points[i] - skinned[i];
     limiting l = {b, skinned, moved, turned, points, factors, factors + count, size, REACH_LEAST * size};
     if (frame_whole(&l)) return stats;
@@ -329,6 +331,8 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
         pairs_finish(&l);
     else if (!any)
         return stats;
+
+    cracks_follow(b->joined, b->point_count, skinned, points);
 
     /* what that changed, or as much of it as asked for */
     float most = MOVE_TOLD * size;

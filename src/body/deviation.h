@@ -11,6 +11,7 @@
 #ifndef BODY_DEVIATION_H
 #define BODY_DEVIATION_H
 
+#include "body/body_cracks.h"
 #include "body/parting.h"
 #include "character/skinning.h"
 #include "mesh/mesh.h"
@@ -21,6 +22,7 @@ typedef struct deviation_bound {
     int pair_count;     /* near points at rest: edges, and the nearest over all pieces */
     const int *pairs;   /* (pair_count x 2) */
     const float *spans; /* (pair_count) their distances at rest */
+    const int *joined;  /* (point_count) the first side of the crack that a point is at, or itself; NULL: no cracks */
     skinning skinning;  /* linear, of the points */
     parting parting;    /* of crossing triangles, before anything is bounded; without a mesh: none */
 } deviation_bound;
@@ -32,9 +34,12 @@ typedef struct deviation_stats {
     int parted; /* points of crossing triangles that were moved apart */
 } deviation_stats;
 
-/* All arrays are in `memory`. The bound has no parting: that is built by itself, where it is wanted. */
-cutis_result deviation_build(deviation_bound *b, const cutis_character *character, const mesh *mesh, arena *memory,
-                             cutis_error *error);
+/*
+ * All arrays are in `memory`; `cracks` must outlive the bound. Both sides of a crack deviate alike. The bound has no
+ * parting: that is built by itself, where it is wanted.
+ */
+cutis_result deviation_build(deviation_bound *b, const cutis_character *character, const drawn_cracks *cracks,
+                             arena *memory, cutis_error *error);
 /* Floats of scratch that deviation_limit needs. */
 size_t deviation_scratch_count(const deviation_bound *b);
 /*

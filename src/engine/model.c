@@ -264,6 +264,7 @@ static cutis_result build_body(cutis_model *m, const cutis_model_def *def, cutis
     /* pieces, roles, surface and embedding */
     body_def body = {.character = c,
                      .mesh = &m->mesh,
+                     .cracks = &m->cracks,
                      .point_budget = def->detail > 0 ? def->detail : CUTIS_DETAIL_DEFAULT,
                      .jobs = def->jobs};
     cutis_result result = body_build(&body, &m->memory, &m->body, error);
@@ -378,9 +379,9 @@ static bool is_bounded(const cutis_model *m, const cutis_model_def *def)
 /* Bounds of what is shown. Contact knows the body's triangles, and lets go: drawn ones may cross. */
 static cutis_result build_bound(cutis_model *m, const cutis_model_def *def, cutis_error *error)
 {
-    cutis_result result = deviation_build(&m->bound, m->character, &m->mesh, &m->memory, error);
+    cutis_result result = deviation_build(&m->bound, m->character, &m->cracks, &m->memory, error);
     if (!result && (m->stages[0].solver->info.flags & CUTIS_SOLVER_BODY) && m->bound.point_count > 0)
-        result = parting_build(&m->bound.parting, &m->mesh, def->jobs, &m->memory, error);
+        result = parting_build(&m->bound.parting, &m->cracks.closed, def->jobs, &m->memory, error);
     return result;
 }
 
@@ -411,6 +412,7 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
     /* stack, points, parameters, body, then the solvers themselves */
     cutis_result result = m->solver_name ? parse_stack(m, def->solver, error) : error_memory(error, "a model");
     if (!result) result = mesh_build_character(&m->mesh, m->character, &m->memory, error);
+    if (!result) result = cracks_close(&m->cracks, m->character, &m->mesh, &m->memory, error);
     if (!result) result = build_point_weights(m->character, &m->memory, &m->weights, error);
     if (!result) result = build_values(m, def, error);
     if (!result) result = build_body(m, def, error);

@@ -39,6 +39,7 @@ struct cutis_model {
     const cutis_character *character;
     const char *solver_name;
     mesh mesh;
+    drawn_cracks cracks; /* of the mesh */
     point_weights weights;
     double substep; /* of the first dynamic stage, a whole number of those of the last; 0: all are geometric */
     int parts;      /* substeps of the last stage in it */

@@ -415,7 +415,7 @@ static void bound_vertices(const cutis_model *m, cutis_state *state, const step_
 
     state->stats.limited = stats.points;
     state->stats.limited_vertex = stats.worst >= 0 ? c->point_vertices[stats.worst] : -1;
-    if (stats.worst < 0 && stats.parted == 0) return;
+    if (stats.worst < 0 && stats.parted == 0 && !m->bound.joined) return;
 
     /* back to the vertices */
     for (int v = 0; v < c->vertex_count; v++)
