@@ -301,7 +301,8 @@ static const cli_option options[] = {
     {.name = "lead-in",
      .kind = CLI_NUMBER,
      .value = "SECONDS",
-     .help = "time from rest to the clip's first pose (default 0.75 to 4 by the damping); 0: flesh rests in that pose",
+     .help = "time from rest to the clip's first pose (default 0.75 to 4 by the damping, none for a clip that starts "
+             "at rest); 0: flesh rests in that pose",
      .min = 0,
      .max = 60},
     {.name = "loop", .kind = CLI_FLAG, .help = "find the periodic motion and write exactly one period of it"},

@@ -203,6 +203,82 @@ static void no_lead_in_is_no_leap(void **state)
     cutis_character_destroy(c);
 }
 
+/* A clip that starts at rest needs no lead-in: the same frames in less time. What does not rest keeps it. */
+static void flesh_at_rest_is_not_led_in(void **state)
+{
+    (void)state;
+    static const char *const solvers[] = {"layers", "lattice", "springs"};
+    cutis_character *c = test_zoo("arm", 0.3);
+    size_t floats = 3 * (size_t)c->vertex_count;
+    for (int i = 0; i < (int)(sizeof solvers / sizeof solvers[0]); i++) {
+        cutis_bake_def def = cutis_bake_def_default();
+        def.character = c;
+        def.clip = "flex";
+        def.solver = solvers[i];
+        def.end = 0.4;
+        def.format = ".npy";
+        def.keep_frames = true;
+        cutis_bake_result *at_once = bake(&def);
+        def.lead_in = 0.75;
+        cutis_bake_result *led_in = bake(&def);
+        double largest = 0;
+        for (size_t k = 0; k < (size_t)led_in->frame_count * floats; k++)
+            largest = fmax(largest, fabs((double)at_once->positions[k] - (double)led_in->positions[k]));
+        print_message("%s: %.1e of the size apart\n", solvers[i], largest / (double)c->size);
+        assert_true(at_once->lead_in == 0 && led_in->lead_in > 0.7);
+        assert_true(largest < 1e-5 * (double)c->size);
+        cutis_bake_destroy(led_in);
+        cutis_bake_destroy(at_once);
+
+        /* from within the clip, in a wind, a clip on the move */
+        def.lead_in = (double)NAN;
+        def.end = 0.55;
+        for (int k = 0; k < 3; k++) {
+            def.start = k == 0 ? 0.5 : (double)NAN;
+            def.end = k == 0 ? 0.55 : 0.05;
+            def.wind[0] = k == 1 ? 1 : 0;
+            def.clip = k == 2 ? "shake" : "flex";
+            cutis_bake_result *moving = bake(&def);
+            assert_true(k == 0 ? moving->lead_in == 0 : moving->lead_in > 0.7); /* 0: its run-up begins at rest */
+            cutis_bake_destroy(moving);
+        }
+    }
+
+    /* further into the clip, and beside a prop */
+    cutis_model *model = test_build_def((cutis_model_def){.character = c, .solver = "layers"});
+    int flex = cutis_character_find_clip(c, "flex");
+    double whole = cutis_bake_lead_in(model);
+    assert_true(whole > 0.7 && cutis_bake_clip_lead_in(model, c, -1, 0) == 0);
+    assert_true(cutis_bake_clip_lead_in(model, c, flex, 0) == 0 &&
+                cutis_bake_clip_lead_in(model, c, flex, 0.6) == whole);
+
+    /* the rest pose elsewhere is at rest, too */
+    const float time = 0, place[3] = {c->joints[0].rest.translation[0] + 3, 1, 2};
+    cutis_track tracks[8] = {{0, CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_LINEAR, 1, &time, place}};
+    cutis_clip moved = c->clips[flex];
+    assert_true(moved.track_count < 8);
+    memcpy(tracks + 1, moved.tracks, (size_t)moved.track_count * sizeof *tracks);
+    moved.tracks = tracks;
+    moved.track_count++;
+    cutis_character given = *c, *elsewhere = NULL;
+    given.clips = &moved;
+    given.clip_count = 1;
+    assert_int_equal(cutis_character_create(&given, NULL, &elsewhere, NULL), CUTIS_OK);
+    assert_true(cutis_bake_clip_lead_in(model, elsewhere, 0, 0) == 0);
+    cutis_character_destroy(elsewhere);
+    cutis_model_destroy(model);
+
+    /* props act from the first instant on */
+    cutis_prop_request request = {.name = "ball"};
+    cutis_character *beside = NULL;
+    assert_int_equal(cutis_bake_add_props(c, &request, 1, flex, NULL, NULL, NULL, &beside, NULL), CUTIS_OK);
+    model = test_build_def((cutis_model_def){.character = beside, .solver = "layers"});
+    assert_true(cutis_bake_clip_lead_in(model, beside, flex, 0) == whole);
+    cutis_model_destroy(model);
+    cutis_character_destroy(beside);
+    cutis_character_destroy(c);
+}
+
 static void mistakes_are_told(void **state)
 {
     (void)state;
@@ -281,6 +357,7 @@ int main(void)
         cmocka_unit_test(interruption_keeps_what_is_asked),
         cmocka_unit_test(a_range_is_led_in),
         cmocka_unit_test(no_lead_in_is_no_leap),
+        cmocka_unit_test(flesh_at_rest_is_not_led_in),
         cmocka_unit_test(mistakes_are_told),
         cmocka_unit_test(bounds_are_decided),
         cmocka_unit_test(memory_may_fail),

@@ -100,7 +100,8 @@ class Preparation:
         """Its length, in whole substeps, and the motion with it in front."""
         substep = self.model.substep
         if substep > 0:
-            self.lead_in = int((self.model.lead_in if self.wanted < 0 else self.wanted) / substep + 0.5) * substep
+            wanted = self.model.clip_lead_in("timeline", character=self.dancer) if self.wanted < 0 else self.wanted
+            self.lead_in = int(wanted / substep + 0.5) * substep
         else:
             self.lead_in = max(0.0, self.wanted)
         self.clip = self.dancer.motion("timeline", self.lead_in)

@@ -117,7 +117,7 @@ class CutisObject(bpy.types.PropertyGroup):
         "drawn": BoolProperty(name="Simulate the mesh itself", default=False, update=touched,
                               description="Instead of a body made from it; slower for dense meshes"),
         "lead_in": FloatProperty(name="Lead-in (s)", default=-1, min=-1, max=60, update=touched,
-                                 description="Seconds from rest to the first pose, before the first frame; -1: by the damping"),
+                                 description="Seconds from rest to the first pose, before the first frame; -1: by the damping, none where the flesh is at rest"),
         "joined": BoolProperty(name="Part of the character", default=True, update=touched,
                                description="Simulate this mesh together with the other meshes of its armature; off: it is left alone"),
         "live": BoolProperty(name="Live", default=False, update=_live_changed,

@@ -298,14 +298,20 @@ int picture_source_run(picture_source *source, const cutis_character *character,
         cutis_state_create(model, NULL, &state, &error) != CUTIS_OK)
         status = cli_library_error(&error);
 
-    /* As in a bake: a lead-in of whole substeps, about a second, for dynamic solvers. */
-    double substep = status == CLI_OK ? cutis_model_get_info(model).substep : 0;
-    double lead_in = substep > 0 ? round(1.0 / substep) * substep : 0;
-    double origin = clip >= 0 ? (double)character->clips[clip].start : 0;
-
     /* Half a second before the range, so that its first frame moves. */
+    double substep = status == CLI_OK ? cutis_model_get_info(model).substep : 0;
+    double origin = clip >= 0 ? (double)character->clips[clip].start : 0;
     double skip = substep > 0 ? fmax(0, times->skip - 0.5) : 0;
+
+    /* a lead-in as that of a bake */
+    double lead_in = substep > 0 ? cutis_bake_clip_lead_in(model, character, clip, origin + skip) : 0;
     source_motion motion = {{character, clip, lead_in}, skip};
+    if (substep > 0 && lead_in == 0) {
+        float *joints = cli_allocate((size_t)character->joint_count + 1, 12 * sizeof *joints);
+        motion_sample(&motion, 0, joints);
+        cutis_state_reset(model, state, joints);
+        free(joints);
+    }
     cutis_step_input input = {.motion = {&motion, motion_sample}, .jobs = cutis_pool_jobs(pool)};
     source->frames = cli_allocate((size_t)times->count, (size_t)character->vertex_count * 12);
 

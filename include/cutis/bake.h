@@ -72,12 +72,12 @@ typedef struct cutis_bake_def {
     int map_count;
     const cutis_file *examples; /* (example_count) the mesh in other poses, which become the clip, for solver curves */
     int example_count;
-    double example_seconds;          /* from one example to the next; 0 = 1 */
-    cutis_file surface;              /* cache whose frames take the place of the body solver; for surface solvers */
-    double fps;                      /* frames per second; 0 = 30 */
-    double start, end;               /* seconds of the clip; NAN (default): its first and last key */
-    double lead_in;                  /* seconds; NAN (default): by the damping; 0: flesh rests in the first pose */
-    bool loop;                       /* one period of the periodic motion; not together with a range */
+    double example_seconds; /* from one example to the next; 0 = 1 */
+    cutis_file surface;     /* cache whose frames take the place of the body solver; for surface solvers */
+    double fps;             /* frames per second; 0 = 30 */
+    double start, end;      /* seconds of the clip; NAN (default): its first and last key */
+    double lead_in;         /* seconds; NAN (default): cutis_bake_clip_lead_in; 0: flesh rests in the first pose */
+    bool loop;              /* one period of the periodic motion; not together with a range */
     const cutis_prop_request *props; /* (prop_count) beside the character's own */
     int prop_count;
 
@@ -208,6 +208,13 @@ CUTIS_API void cutis_bake_destroy(cutis_bake_result *result); /* NULL is allowed
 /* Seconds from rest to a clip's first pose that a bake of this model takes by default; 0 for a solver without a past.
  */
 CUTIS_API double cutis_bake_lead_in(const cutis_model *model);
+/*
+ * The same for a clip from `start` seconds on: 0 where flesh is at rest there already, that is, where the clip starts
+ * without speed in the rest pose, perhaps elsewhere. A state is then reset to that pose. character: the model's, or one
+ * of the same joints that has the clip; clip: -1 for the idle pose.
+ */
+CUTIS_API double cutis_bake_clip_lead_in(const cutis_model *model, const cutis_character *character, int clip,
+                                         double start);
 
 /*
  * A copy of `character` with props beside its own. clip: that will be shown, -1: none. message (may be NULL) hears

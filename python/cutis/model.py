@@ -97,8 +97,17 @@ class Model:
 
     @property
     def lead_in(self) -> float:
-        """Seconds from rest to a clip's first pose that a bake takes when nobody says."""
+        """Seconds that a bake takes by default from rest to a clip's first pose, when that pose is not at rest."""
         return library.cutis_bake_lead_in(self._handle)
+
+    def clip_lead_in(self, clip: Optional[str] = None, start: Optional[float] = None, character: Optional[Character] = None) -> float:
+        """The same for a clip from `start` seconds on (default: its start): 0 where flesh is at rest there already. Then
+        reset the state to that pose. character: one of the same joints that has the clip (default: the model's)."""
+        source = self.character if character is None else character
+        index = source.clip_index(clip)
+        if start is None:
+            start = source.clips[clip][0] if clip is not None else 0.0
+        return library.cutis_bake_clip_lead_in(self._handle, source._handle, index, number("start", start))
 
     def find_output(self, role: int, index: int = 0) -> Optional[OutputInfo]:
         """The index-th output of that role (CUTIS_OUTPUT_...); None when there is none."""

@@ -14,9 +14,7 @@
 #include "character/lead_in.h"
 #include "engine/unseen.h"
 
-enum { FRAME_LIMIT = 10000000 }; /* more frames are a mistake in the clip or in the rate */
-/* Seconds of a lead-in: the way into the first pose, and as long as flesh of the softest damping needs to settle. */
-static const double LEAD_IN_WAY = 0.25, LEAD_IN_LEAST = 0.75, LEAD_IN_MOST = 4;
+enum { FRAME_LIMIT = 10000000 };       /* more frames are a mistake in the clip or in the rate */
 static const double RUN_UP = 0.5;      /* seconds of the clip before a range that are simulated, too */
 static const int SUBSTEPS_AT_ONCE = 2; /* between two calls of progress */
 static const double DEFAULT_FPS = 30;
@@ -239,36 +237,6 @@ static cutis_result count_frames(bake *b)
     return b->memory->failed ? error_memory(b->error, "a bake") : CUTIS_OK;
 }
 
-/*
- * From the material: twice the decay time of the least damped tissue, after the way there. The way eases in and out, so
- * that flesh hardly swings at its end: at the first frame 0.01 % of the size of a lead-in of 4 s (knight, donkey).
- */
-double cutis_bake_lead_in(const cutis_model *model)
-{
-    cutis_model_info info = cutis_model_get_info(model);
-    if (!(info.substep > 0)) return 0;
-
-    /* the least damping of the stack */
-    double least = HUGE_VAL;
-    const cutis_solver_info *solver;
-    for (const char *rest = info.solver; (solver = bake_stack_next(&rest));) {
-        char key[128];
-        for (int i = 0; i < solver->parameter_count; i++) {
-            const cutis_parameter *parameter = &solver->parameters[i];
-            if (parameter->role != CUTIS_PARAMETER_DAMPING) continue;
-            snprintf(key, sizeof key, "%s.%s", solver->name, parameter->name);
-            double value = cutis_model_parameter(model, key);
-            if (value >= 0 && value < least) least = value;
-        }
-    }
-
-    /* whole substeps */
-    double seconds = LEAD_IN_WAY + (least < HUGE_VAL ? 2 / MAX(least, 0.1) : LEAD_IN_LEAST);
-    seconds = CLAMP(seconds, LEAD_IN_LEAST, LEAD_IN_MOST);
-
-    return floor(seconds / info.substep + 0.5) * info.substep;
-}
-
 static cutis_model_def model_definition(const bake *b)
 {
     cutis_model_def model = cutis_model_def_default();
@@ -337,12 +305,18 @@ static void plan_lead_in(bake *b)
     if (b->surface) first = b->surface->start;
     double skip = r->start - first;
 
+    /* the range is begun a little earlier */
+    if (r->substep > 0) b->run_up = floor(MIN(RUN_UP, skip) / r->substep) * r->substep;
+
+    /* what else than the clip moves flesh */
+    bool driven = b->surface;
+    for (int k = 0; k < 3; k++) driven |= b->def->acceleration[k] != 0 || b->def->wind[k] != 0;
+
     /* Whole substeps, so that the clip's first instant falls on one at every frame rate. */
-    r->lead_in = isnan(b->def->lead_in) ? cutis_bake_lead_in(b->model) : b->def->lead_in;
-    if (r->substep > 0) {
-        r->lead_in = floor(r->lead_in / r->substep + 0.5) * r->substep;
-        b->run_up = floor(MIN(RUN_UP, skip) / r->substep) * r->substep;
-    }
+    r->lead_in = !isnan(b->def->lead_in) ? b->def->lead_in
+                 : driven                ? cutis_bake_lead_in(b->model)
+                          : cutis_bake_clip_lead_in(b->model, b->character, b->clip, r->start - b->run_up);
+    if (r->substep > 0) r->lead_in = floor(r->lead_in / r->substep + 0.5) * r->substep;
     b->motion = (bake_motion){b->character, b->clip, r->lead_in, r->start - b->run_up};
 }
 

@@ -210,6 +210,7 @@ export class Model extends Owned {
   readonly warnings: string[];
   readonly notes: string[];
   readonly leadIn: number;
+  clipLeadIn(clip?: string | null): number;
   parameter(name: string): number;
 }
 

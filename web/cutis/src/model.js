@@ -35,9 +35,14 @@ export class Model extends Owned {
   parameter(name) {
     return this.cutis.memory.scoped((scope) => this.cutis.memory.run("cutis_model_parameter", this.pointer, scope.text(name)));
   }
-  /** Seconds from rest to a clip's first pose that a bake takes when nobody says. */
+  /** Seconds that a bake takes by default from rest to a clip's first pose, when that pose is not at rest. */
   get leadIn() {
     return this.cutis.memory.run("cutis_bake_lead_in", this.pointer);
+  }
+  /** The same for a clip: 0 where flesh is at rest in its first pose already. Then reset the state to that pose. */
+  clipLeadIn(clip = null) {
+    const index = this.character.clipIndex(clip), start = index >= 0 ? this.character.clips[index].start : 0;
+    return this.cutis.memory.run("cutis_bake_clip_lead_in", this.pointer, this.character.pointer, index, start);
   }
 }
 

@@ -283,7 +283,7 @@ async function makeModel(given) {
   setup = given;
   state = new State(model);
   const clip = clipOf();
-  setup.leadIn = cutis.solver(given.solver.split("+")[0]).geometric ? 0 : model.leadIn;
+  setup.leadIn = cutis.solver(given.solver.split("+")[0]).geometric ? 0 : model.clipLeadIn(setup.clip || null);
   setup.frames = clip ? Math.max(1, Math.round((clip.end - clip.start) * RATE)) : 0;
   await leadIn();
   begin();
@@ -333,6 +333,7 @@ async function leadIn() {
   const sums = { substeps: 0, unconverged: 0, repairs: 0 };
   frame = 0;
   disturbed = true; // no frame of the clip yet
+  if (total === 0 && model.substep > 0) state.reset(character.pose(setup.clip || null, clipOf()?.start ?? 0));
   for (let done = 0, told = performance.now(); done < total; ) {
     done = Math.min(done + AT_ONCE, total);
     const made = state.runTo((setup.leadIn * done) / total, { clip: setup.clip, leadIn: setup.leadIn });
