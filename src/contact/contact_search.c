@@ -397,6 +397,32 @@ static bool pair_released(const float *released, const int v[4], int first)
     return sides[0] && sides[1];
 }
 
+/* Whether the features are further apart than `limit`, by balls around the first point of each. */
+static bool balls_apart(const float *positions, const int v[4], int first, float limit)
+{
+    float radii[2] = {0, 0};
+    for (int i = 1; i < 4; i++) {
+        int side = i >= first, centre = v[side ? first : 0];
+        float length2 = vec3_length2(vec3_sub(vec3_load(positions + 3 * v[i]), vec3_load(positions + 3 * centre)));
+        radii[side] = MAX(radii[side], length2);
+    }
+    float room = limit + sqrtf(radii[0]) + sqrtf(radii[1]);
+    vec3 way = vec3_sub(vec3_load(positions + 3 * v[0]), vec3_load(positions + 3 * v[first]));
+    return vec3_length2(way) > room * room;
+}
+
+/* The distance that a pair keeps: the thickness, or less where the rest pose is closer. */
+static float gap_of(const search *s, const contact_pair *pair, int first)
+{
+    const float *rest_positions = s->surface->mesh->positions;
+    float thickness = s->options->thickness;
+    if (balls_apart(rest_positions, pair->v, first, 2.001f * thickness)) return thickness;
+
+    contact_pair rest = *pair;
+    contact_pair_nearest(&rest, rest_positions);
+    return MIN(thickness, 0.5f * rest.distance);
+}
+
 /*
  * A pair that may come closer than its reach while its features move by `motion` against each other: to the list, when
  * its nearest points say so too. reach: the most it can be.
@@ -415,9 +441,7 @@ static void pair_consider(const search *s, int block, const int v[4], contact_ki
     contact_pair_nearest(&pair, s->start);
     if (pair.distance > reach + motion || pair_tangled(s->surface, v, first)) return;
 
-    contact_pair rest = pair;
-    contact_pair_nearest(&rest, s->surface->mesh->positions);
-    pair.gap = MIN(options->thickness, 0.5f * rest.distance);
+    pair.gap = gap_of(s, &pair, first);
 
     /* Neighbours on a fine mesh are always near: what they may come to counts by their own gap. */
     if (pair.distance > contact_reach(s->surface, options, &pair) + motion) return;
