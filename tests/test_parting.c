@@ -60,7 +60,7 @@ static int crossings(const mesh *m, const float *points)
 
 static int plates_crossings(const plates *p) { return crossings(&p->mesh, p->points); }
 
-static int plates_run(plates *p) { return parting_run(&p->parting, p->skinned, 1.42f, p->scratch, p->points); }
+static int plates_run(plates *p) { return parting_run(&p->parting, p->skinned, 1.42f, p->scratch, NULL, p->points); }
 
 static float way(const plates *p, const float *from)
 {
@@ -152,7 +152,7 @@ static void nothing_goes_far(void **state)
     float before[3 * POINTS];
     memcpy(before, p.points, sizeof before);
     const float size = 0.2f; /* so that the way that is allowed is shorter than what parting takes */
-    assert_true(parting_run(&p.parting, p.skinned, size, p.scratch, p.points) > 0);
+    assert_true(parting_run(&p.parting, p.skinned, size, p.scratch, NULL, p.points) > 0);
     assert_true(way(&p, before) <= 0.01001f * size);
     arena_destroy(&p.memory);
 }

@@ -305,7 +305,7 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
 
     /* crossings, or as much of them as asked for */
     memcpy(moved, points, 3 * count * sizeof(float));
-    if (part) stats.parted = parting_run(&b->parting, skinned, size, factors + 2 * count, points);
+    if (part) stats.parted = parting_run(&b->parting, skinned, size, factors + 2 * count, jobs, points);
     for (size_t i = 0; i < 3 * count && strength < 1; i++) points[i] = moved[i] + strength * (points[i] - moved[i]);
     cracks_follow(b->joined, b->point_count, skinned, points);
     for (size_t i = 0; i < 3 * count; i++) moved[i] = points[i] - skinned[i];

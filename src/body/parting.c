@@ -8,11 +8,14 @@
  */
 #include "body/parting.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Few crossings are left after this many passes, and more passes take no more away. */
 enum { PASSES = 8 };
+/* Parts that the first pass is cut into, for threads; results do not depend on it. */
+enum { PARTS = 64 };
 /* Overlap from which on a pair is left alone, over the longest edge of the two triangles. */
 static const float DEEP = 0.1f;
 /* Distance at which parted triangles are left, and the way that a point may go, over the size of the frame. */
@@ -63,6 +66,7 @@ typedef struct parting_work {
     float *start;      /* (point_count x 3) points before */
     int *moved, *last; /* (point_count) 1: by this pass, and by the one before */
     float furthest;    /* way that any point has gone */
+    vec3 low, high;    /* box of where the points that have gone were before */
     int triangle;      /* that a search is for */
 } parting_work;
 
@@ -104,9 +108,23 @@ static void corners_raise(parting_work *w, const int *corners, const vec3 x[3], 
         vec3 way = vec3_sub(vec3_madd(x[k], axis, part * rise), start);
         float length = vec3_length(way);
         w->furthest = MAX(w->furthest, MIN(length, most));
+        w->low = vec3_min(w->low, start);
+        w->high = vec3_max(w->high, start);
         vec3_store(w->points + 3 * (size_t)corners[k], vec3_madd(start, way, length > most ? most / length : 1));
         w->moved[corners[k]] = 1;
     }
+}
+
+/* Whether two triangles without a common point cross and should not; free: which of them are flesh, one at least. */
+static bool pair_wrong(const parting_work *w, int first, int second, bool free[2])
+{
+    const int *triangles = w->p->mesh->triangles;
+    const int *a = triangles + 3 * (size_t)first, *b = triangles + 3 * (size_t)second;
+    const int pair[2] = {MIN(first, second), MAX(first, second)};
+    if (triangles_share_point(a, b) || mesh_triangles_relate(a, b, w->points) != TRIANGLES_CROSS) return false;
+    free[0] = is_flesh(w, a);
+    free[1] = is_flesh(w, b);
+    return (free[0] || free[1]) && is_wrong(w, pair, a, b);
 }
 
 /* Part two triangles without a common point, if they cross and should not. */
@@ -115,10 +133,8 @@ static void pair_part(void *context, int first, int second)
     parting_work *w = context;
     const int *triangles = w->p->mesh->triangles;
     const int *a = triangles + 3 * (size_t)first, *b = triangles + 3 * (size_t)second;
-    const int pair[2] = {MIN(first, second), MAX(first, second)};
-    if (triangles_share_point(a, b) || mesh_triangles_relate(a, b, w->points) != TRIANGLES_CROSS) return;
-    bool free[2] = {is_flesh(w, a), is_flesh(w, b)};
-    if (!(free[0] || free[1]) || !is_wrong(w, pair, a, b)) return;
+    bool free[2];
+    if (!pair_wrong(w, first, second, free)) return;
 
     /* how far they overlap, and their longest edge */
     vec3 x[2][3], axis = {0, 0, 0};
@@ -138,6 +154,58 @@ static void pair_part(void *context, int first, int second)
     float middle = !free[0] ? above - gap : !free[1] ? below + gap : 0.5f * (above + below);
     if (free[0]) corners_raise(w, a, x[0], axis, middle + gap, part);
     if (free[1]) corners_raise(w, b, x[1], vec3_scale(axis, -1), gap - middle, part);
+}
+
+/* The first pass in parts: which of them have something to do is found by all threads. */
+typedef struct parting_parts {
+    const parting_work *w;
+    const bvh *tree;
+    bvh_pair pairs[PARTS];
+    bool wrong[PARTS];
+} parting_parts;
+
+typedef struct parting_part {
+    const parting_work *w;
+    bool wrong;
+} parting_part;
+
+static void pair_find(void *context, int first, int second)
+{
+    parting_part *part = context;
+    bool free[2];
+    if (!part->wrong) part->wrong = pair_wrong(part->w, first, second, free);
+}
+
+static void parts_find(void *context, int begin, int end)
+{
+    parting_parts *parts = context;
+    for (int i = begin; i < end; i++) {
+        parting_part part = {parts->w, false};
+        bvh_pair_visit(parts->tree, parts->pairs[i], pair_find, &part);
+        parts->wrong[i] = part.wrong;
+    }
+}
+
+/* Whether points that were in the node's box have gone. */
+static bool node_moved(const parting_work *w, const bvh_node *node)
+{
+    const float *low = &w->low.x, *high = &w->high.x;
+    for (int c = 0; c < 3; c++)
+        if (node->min[c] > high[c] || node->max[c] < low[c]) return false;
+    return true;
+}
+
+/* All that crosses, as bvh_self_pairs would: a part where nothing did changes only by points that have gone since. */
+static void pass_first(parting_work *w, const bvh *tree, const cutis_jobs *jobs)
+{
+    parting_parts parts = {.w = w, .tree = tree};
+    int count = bvh_pair_tasks(tree, parts.pairs, PARTS);
+    parallel_for(jobs, count, 1, parts_find, &parts);
+    for (int i = 0; i < count; i++) {
+        bvh_pair pair = parts.pairs[i];
+        if (!parts.wrong[i] && !node_moved(w, tree->nodes + pair.a) && !node_moved(w, tree->nodes + pair.b)) continue;
+        bvh_pair_visit(tree, pair, pair_part, w);
+    }
 }
 
 static bool near_part(void *context, int triangle)
@@ -165,7 +233,8 @@ static void pass_near(parting_work *w, const bvh *tree)
     }
 }
 
-int parting_run(const parting *p, const float *skinned, float size, float *scratch, float *points)
+int parting_run(const parting *p, const float *skinned, float size, float *scratch, const cutis_jobs *jobs,
+                float *points)
 {
     if (!p->mesh) return 0;
     size_t count = (size_t)p->mesh->point_count;
@@ -184,9 +253,11 @@ int parting_run(const parting *p, const float *skinned, float size, float *scrat
     parting_work w = {.p = p, .skinned = skinned, .size = size, .points = points, .start = start};
     w.moved = marks;
     w.last = marks + count;
+    w.low = vec3_make(FLT_MAX, FLT_MAX, FLT_MAX);
+    w.high = vec3_scale(w.low, -1);
 
     /* all that crosses, then what is around that */
-    bvh_self_pairs(&tree, pair_part, &w);
+    pass_first(&w, &tree, jobs);
     for (int pass = 1; pass < PASSES && w.furthest > 0; pass++) {
         int *last = w.last;
         w.last = w.moved;

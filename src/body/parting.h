@@ -27,6 +27,7 @@ size_t parting_scratch_count(const parting *p);
  * too, only within a component. Points that are where skinning has them stay. size: of the frame. Returns how many
  * points have moved.
  */
-int parting_run(const parting *p, const float *skinned, float size, float *scratch, float *points);
+int parting_run(const parting *p, const float *skinned, float size, float *scratch, const cutis_jobs *jobs,
+                float *points);
 
 #endif

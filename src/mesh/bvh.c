@@ -649,27 +649,26 @@ int bvh_pair_tasks(const bvh *tree, bvh_pair *tasks, int limit)
     assert(limit >= 3);
     if (tree->node_count == 0) return 0;
 
-    /* Expand the tasks in turn until there are enough; a pair of leaves stays. */
+    /* Expand the tasks in turn until there are enough, children where their pair was; a pair of leaves stays. */
     int count = 0;
     tasks[count++] = (bvh_pair){0, 0};
-    for (bool grown = true; grown;) {
+    for (bool grown = true; grown && count + 2 <= limit;) {
         grown = false;
-        for (int i = 0; i < count && count + 2 <= limit; i++) {
+        for (int i = 0; i < count && count + 2 <= limit;) {
             bvh_pair children[3];
             bool leaves;
             int child_count = pair_expand(tree, tasks[i], children, &leaves);
-            if (leaves) continue;
-
-            if (child_count == 0) {
-                tasks[i--] = tasks[--count];
+            if (leaves) {
+                i++;
                 continue;
             }
 
-            tasks[i] = children[0];
-            for (int c = 1; c < child_count; c++) tasks[count++] = children[c];
-            grown = true;
+            memmove(tasks + i + child_count, tasks + i + 1, (size_t)(count - i - 1) * sizeof *tasks);
+            memcpy(tasks + i, children, (size_t)child_count * sizeof *tasks);
+            count += child_count - 1;
+            i += child_count;
+            grown |= child_count > 0;
         }
-        if (count + 2 > limit) break;
     }
 
     return count;

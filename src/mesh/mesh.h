@@ -139,7 +139,10 @@ typedef struct bvh_pair {
     int a, b;
 } bvh_pair;
 
-/* Cut the search of bvh_self_pairs into at most `limit` (at least 3) parts, for threads. Returns how many. */
+/*
+ * Cut the search of bvh_self_pairs into at most `limit` (at least 3) parts, for threads. Returns how many. Visited one
+ * after another, they give the pairs in the order of bvh_self_pairs.
+ */
 int bvh_pair_tasks(const bvh *tree, bvh_pair *tasks, int limit);
 /* The part of bvh_self_pairs below one pair of nodes. */
 void bvh_pair_visit(const bvh *tree, bvh_pair pair, void (*visit)(void *context, int a, int b), void *context);
