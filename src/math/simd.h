@@ -24,6 +24,10 @@
 #define LANE_BLOCKS(n) (((n) + LANES - 1) / LANES)
 #define LANE_ROUND(n) (LANE_BLOCKS(n) * LANES)
 
+/* Four floats that belong together, whatever LANES is. */
+typedef float vrecord __attribute__((vector_size(16)));
+typedef int32_t vrecord_mask __attribute__((vector_size(16)));
+
 #if LANES == 1
 
 typedef float vfloat;
@@ -77,6 +81,29 @@ static inline vfloat v_sqrt(vfloat a)
 static inline vfloat v_from_int(vint a) { return __builtin_convertvector(a, vfloat); }
 
 #endif
+
+static inline vrecord record_load(const float *from)
+{
+    vrecord r;
+    memcpy(&r, from, sizeof r);
+    return r;
+}
+
+/* x where the mask says so, else 0. */
+static inline vrecord record_where(vrecord_mask mask, float x)
+{
+    return (vrecord)(mask & (vrecord_mask)(x - (vrecord){0}));
+}
+
+static inline vrecord record_sqrt(vrecord a)
+{
+#if LANES > 1 && defined(__SSE2__)
+    return (vrecord)_mm_sqrt_ps((__m128)a);
+#else
+    for (int i = 0; i < 4; i++) a[i] = sqrtf(a[i]);
+    return a;
+#endif
+}
 
 static inline vfloat v_load(const float *from)
 {
@@ -238,8 +265,6 @@ static inline void f4_store(float *to, f4 a) { memcpy(to, &a, sizeof a); }
  * Records of four floats, one for each lane: out[c][lane] = from[index[lane] + c], and back. Cheaper than gathers.
  */
 #if LANES == 8
-
-typedef float vrecord __attribute__((vector_size(16)));
 
 /* Exchange lanes and components within each half: the same network serves both ways. */
 static inline void v_exchange(vfloat m[4])

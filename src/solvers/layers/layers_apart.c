@@ -124,41 +124,82 @@ static int prisms_list(layers_run *run)
 
 /* ---- projection ---- */
 
-/*
- * Raise the prism below layer l of triangle t to its least height, and mark its points with the sweep; returns whether
- * it was turned over.
- */
-static bool prism_raise(layers_run *run, int t, int l, int sweep)
+/* The prisms below the layers of one triangle, a component each; the last layer has none. */
+typedef struct prisms {
+    vrecord normals[3]; /* unit, of the triangles in the middle of the prisms */
+    vrecord heights;
+} prisms;
+
+/* corners: the layers of each, component by component. */
+static inline prisms prisms_measure(vrecord corners[3][3])
 {
-    const int *corners = run->m->mesh->triangles + 3 * t;
-    float **x = run->w.shown;
-    vec3 middle[3];
-    vec3 column = {0, 0, 0};
+    prisms found;
+    vrecord sides[2][3], columns[3];
 
-    /* its height */
-    for (int k = 0; k < 3; k++) {
-        int i = LAYERS * corners[k] + l;
-        vec3 upper = vec3_make(x[0][i], x[1][i], x[2][i]);
-        vec3 lower = vec3_make(x[0][i + 1], x[1][i + 1], x[2][i + 1]);
-        middle[k] = vec3_add(upper, lower);
-        column = vec3_add(column, vec3_sub(upper, lower));
-    }
-    vec3 normal = vec3_normalize(vec3_cross(vec3_sub(middle[1], middle[0]), vec3_sub(middle[2], middle[0])));
-    float height = vec3_dot(column, normal) / 3;
-    float missing = run->m->least[LAYER_BONE * t + l] - height;
-    if (!(missing > 0)) return false;
-
-    /* the skin stays, other layers share the way */
-    float step = APART_STEP * missing * (l == LAYER_SKIN ? 1 : 0.5f);
-    for (int k = 0; k < 3; k++) {
-        int i = LAYERS * corners[k] + l;
-        for (int c = 0; c < 3; c++) {
-            x[c][i] += l == LAYER_SKIN ? 0 : step * (&normal.x)[c];
-            x[c][i + 1] -= step * (&normal.x)[c];
+    /* the triangles in the middle of the prisms, by twice their sides, and the sums of their columns */
+    for (int c = 0; c < 3; c++) {
+        vrecord middles[3];
+        columns[c] = (vrecord){0};
+        for (int k = 0; k < 3; k++) {
+            vrecord upper = corners[k][c];
+            vrecord lower = __builtin_shufflevector(upper, upper, 1, 2, 3, 3);
+            middles[k] = upper + lower;
+            columns[c] = columns[c] + (upper - lower);
         }
-        run->w.marks[corners[k]] = (uint8_t)(sweep + 1);
+        for (int k = 0; k < 2; k++) sides[k][c] = middles[k + 1] - middles[0];
     }
-    return height <= 0;
+
+    /* their normals, mean columns along them; what has no area has no height */
+    vrecord *n = found.normals;
+    for (int c = 0; c < 3; c++) {
+        int d = (c + 1) % 3, e = (c + 2) % 3;
+        n[c] = sides[0][d] * sides[1][e] - sides[0][e] * sides[1][d];
+    }
+    vrecord length = record_sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    vrecord inverse = 1 / (length + record_where(length <= 0, 1));
+    for (int c = 0; c < 3; c++) n[c] = n[c] * inverse;
+    found.heights = (columns[0] * n[0] + columns[1] * n[1] + columns[2] * n[2]) / 3;
+    return found;
+}
+
+/*
+ * Raise the prisms of triangle t that are too low, from the skin down, and mark its points with the sweep; returns
+ * whether one was turned over.
+ */
+static bool prisms_raise(layers_run *run, int t, int sweep)
+{
+    /* the skin stays, other layers share the way */
+    static const vrecord shares[LAYER_BONE] = {{0, -1, 0, 0}, {0, 0.5f, -0.5f, 0}, {0, 0, 0.5f, -0.5f}};
+    const int *points = run->m->mesh->triangles + 3 * t;
+    const float *least = run->m->least + LAYER_BONE * t;
+    vrecord corners[3][3];
+    bool turned = false, raised = false;
+
+    for (int k = 0; k < 3; k++)
+        for (int c = 0; c < 3; c++) corners[k][c] = record_load(run->w.shown[c] + LAYERS * points[k]);
+
+    /* each in turn, as those above leave it */
+    prisms now = prisms_measure(corners);
+    for (int l = 0; l < LAYER_BONE; l++) {
+        float missing = least[l] - now.heights[l];
+        if (!(missing > 0)) continue;
+        turned |= now.heights[l] <= 0;
+        raised = true;
+
+        for (int c = 0; c < 3; c++) {
+            vrecord way = APART_STEP * missing * now.normals[c][l] * shares[l];
+            for (int k = 0; k < 3; k++) corners[k][c] = corners[k][c] + way;
+        }
+        if (l + 1 < LAYER_BONE) now = prisms_measure(corners);
+    }
+    if (!raised) return false;
+
+    for (int k = 0; k < 3; k++) {
+        for (int c = 0; c < 3; c++)
+            memcpy(run->w.shown[c] + LAYERS * points[k], &corners[k][c], sizeof corners[k][c]);
+        run->w.marks[points[k]] = (uint8_t)(sweep + 1);
+    }
+    return turned;
 }
 
 /* How far the shown layers are from the simulated ones: no further than some depths of the flesh. */
@@ -205,7 +246,7 @@ void layers_apart(layers_run *run)
             const int *v = m->mesh->triangles + 3 * t;
             const uint8_t *moved = run->w.marks;
             if (moved[v[0]] < sweep && moved[v[1]] < sweep && moved[v[2]] < sweep) continue;
-            for (int l = 0; l < LAYER_BONE; l++) turned |= prism_raise(run, t, l, sweep);
+            turned |= prisms_raise(run, t, sweep);
         }
     }
 
