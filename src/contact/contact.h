@@ -93,7 +93,6 @@ typedef struct contact_outline {
 
 /* Two nodes of the same depth that share a point, and perhaps more around it, with the outline of all. */
 typedef struct contact_union {
-    int other; /* the second node; the first is the one whose union this is */
     contact_outline outline;
     int nodes, node_count; /* in union_nodes, the two included */
 } contact_union;
@@ -111,6 +110,7 @@ typedef struct contact_surface {
     const contact_outline *outlines; /* (node_count) */
     const int *outline_points;
     const int *union_first; /* (node_count + 1) */
+    const int *union_others; /* the second node of each; the first is the one whose union it is */
     const contact_union *unions;
     const int *union_nodes;
     const int *tangle;   /* (point_count) group of triangles that intersect at rest, -1: none */

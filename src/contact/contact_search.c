@@ -356,26 +356,27 @@ static bool union_flat(const search *s, int x, int y)
 {
     const contact_surface *surface = s->surface;
     for (int i = surface->union_first[x]; i < surface->union_first[x + 1]; i++) {
+        if (surface->union_others[i] != y) continue;
         const contact_union *u = surface->unions + i;
-        if (u->other == y) return nodes_flat(s, surface->union_nodes + u->nodes, u->node_count, u->outline);
+        return nodes_flat(s, surface->union_nodes + u->nodes, u->node_count, u->outline);
     }
     return false;
 }
 
 /* ---- features ---- */
 
-/* Apart along an axis at the start, and by no less than their motions can close. */
-static bool axis_apart(const float *a, const float *b, int k)
+/* The axes (a lane each, and one without a meaning) along which a lies apart above b, for as long as they move. */
+static inline vrecord_mask axes_apart(const float *a, const float *b)
 {
-    float room = a[k] + b[k + 3];
-    return room > 0 && room + a[MOTIONS + k] + b[MOTIONS + k + 3] > 0;
+    vrecord room = record_load(a) + record_load(b + 3);
+    vrecord left = room + record_load(a + MOTIONS) + record_load(b + MOTIONS + 3);
+    return (room > 0) & (left > 0);
 }
 
-static bool boxes_apart(const float *a, const float *b)
+/* Apart along an axis at the start, and by no less than their motions can close. */
+static inline bool boxes_apart(const float *a, const float *b)
 {
-    for (int k = 0; k < 3; k++)
-        if (axis_apart(a, b, k) || axis_apart(b, a, k)) return true;
-    return false;
+    return (record_bits(axes_apart(a, b) | axes_apart(b, a)) & 7) != 0;
 }
 
 /* Whether a side's points all belong to the same tangle as the other side's. */
@@ -471,20 +472,21 @@ typedef struct face {
 static face face_load(const search *s, int i)
 {
     face f = {.v = s->surface->corners + 3 * i, .owned = s->surface->owned[i]};
-    const float *shape = s->work->shapes + i;
-    size_t stride = (size_t)s->work->shape_stride;
 
     for (int c = 0; c < 3; c++) {
         f.p[c] = vec3_load(s->work->starts + 4 * f.v[c]);
         f.move[c] = vec3_sub(vec3_load(s->work->ends + 4 * f.v[c]), f.p[c]);
     }
 
-    for (int k = 0; k < 3; k++) {
-        (&f.centre.x)[k] = shape[stride * (size_t)(SHAPE_CENTRE + k)];
-        (&f.mean.x)[k] = shape[stride * (size_t)(SHAPE_MEAN + k)];
+    /* as in shapes_store: what its arrays hold is far apart */
+    float spread2 = 0;
+    f.centre = vec3_scale(vec3_add(vec3_add(f.p[0], f.p[1]), f.p[2]), 1.0f / 3);
+    f.mean = vec3_scale(vec3_add(vec3_add(f.move[0], f.move[1]), f.move[2]), 1.0f / 3);
+    for (int c = 0; c < 3; c++) {
+        spread2 = MAX(spread2, vec3_length2(vec3_sub(f.move[c], f.mean)));
+        f.scale = MAX(f.scale, s->surface->scales[f.v[c]]);
     }
-    f.spread = shape[stride * SHAPE_SPREAD];
-    f.scale = shape[stride * SHAPE_SCALE];
+    f.spread = sqrtf(spread2);
 
     return f;
 }

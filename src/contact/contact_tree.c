@@ -484,6 +484,7 @@ static int nodes_around(const outliner *o, int p, int *nodes)
 typedef struct outline_lists {
     int_list points; /* of all outlines */
     int_list nodes;  /* of all unions */
+    int *others; /* second nodes of all unions */
     contact_union *unions;
     int union_count;
 } outline_lists;
@@ -505,8 +506,9 @@ static bool union_add(outliner *o, int x, int y, int p, outline_lists *lists)
 
     if (lists->unions) {
         if (!outline_centre(o, nodes, count, lists->points.values + outline.first, &outline)) outline.count = 0;
+        lists->others[lists->union_count] = y;
         lists->unions[lists->union_count] =
-            (contact_union){.other = y, .outline = outline, .nodes = lists->nodes.count, .node_count = count};
+            (contact_union){.outline = outline, .nodes = lists->nodes.count, .node_count = count};
     }
     lists->union_count++;
 
@@ -589,6 +591,7 @@ static cutis_result outlines_build(contact_surface *surface, tree_builder *b, ar
     outlines_find(&o, &lists, NULL, NULL);
     lists.points.values = ARENA_ARRAY(memory, int, lists.points.count + CONTACT_OUTLINE);
     lists.nodes.values = ARENA_ARRAY(memory, int, lists.nodes.count + 1);
+    lists.others = ARENA_ARRAY(memory, int, lists.union_count + 1);
     lists.unions = ARENA_ARRAY(memory, contact_union, lists.union_count + 1);
     if (memory->failed) return error_memory(error, "the contact surface");
     outlines_find(&o, &lists, outlines, union_first);
@@ -597,6 +600,7 @@ static cutis_result outlines_build(contact_surface *surface, tree_builder *b, ar
     surface->outlines = outlines;
     surface->outline_points = lists.points.values;
     surface->union_first = union_first;
+    surface->union_others = lists.others;
     surface->unions = lists.unions;
     surface->union_nodes = lists.nodes.values;
 

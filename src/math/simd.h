@@ -95,6 +95,20 @@ static inline vrecord record_where(vrecord_mask mask, float x)
     return (vrecord)(mask & (vrecord_mask)(x - (vrecord){0}));
 }
 
+/* Bits of the lanes whose mask is set. */
+static inline unsigned record_bits(vrecord_mask mask)
+{
+#if LANES > 1 && defined(__SSE2__)
+    return (unsigned)_mm_movemask_ps((__m128)mask);
+#elif LANES > 1 && defined(__wasm_simd128__)
+    return (unsigned)wasm_i32x4_bitmask((v128_t)mask);
+#else
+    unsigned bits = 0;
+    for (int i = 0; i < 4; i++) bits |= (unsigned)(mask[i] != 0) << i;
+    return bits;
+#endif
+}
+
 static inline vrecord record_sqrt(vrecord a)
 {
 #if LANES > 1 && defined(__SSE2__)
