@@ -49,6 +49,8 @@ float contact_pair_value(const contact_pair *pair, const float *positions);
  * point i moves by that times weights[i] inverse_masses[v[i]] normal.
  */
 float contact_pair_project(contact_pair *pair, const float *inverse_masses, float *positions);
+/* contact_pair_project on all pairs in turn. */
+void contact_pairs_project(contact_pair *pairs, int count, const float *inverse_masses, float *positions);
 /*
  * Friction and restitution on velocities: takes the approaching part of the relative velocity to -restitution
  * times `approach` (the normal speed before the step, negative when approaching), and reduces the tangential

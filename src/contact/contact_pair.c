@@ -146,12 +146,14 @@ float contact_pair_impact(const contact_pair *pair, const float *start, const fl
     return t;
 }
 
-float contact_pair_value(const contact_pair *pair, const float *positions)
+static inline float pair_value(const contact_pair *pair, const float *positions)
 {
     vec3 d = {0, 0, 0};
     for (int i = 0; i < 4; i++) d = vec3_madd(d, at(positions, pair->v[i]), pair->weights[i]);
     return vec3_dot(d, pair->normal);
 }
+
+float contact_pair_value(const contact_pair *pair, const float *positions) { return pair_value(pair, positions); }
 
 static float pair_mass(const contact_pair *pair, const float *inverse_masses)
 {
@@ -168,9 +170,9 @@ static void pair_apply(const contact_pair *pair, const float *inverse_masses, ve
     }
 }
 
-float contact_pair_project(contact_pair *pair, const float *inverse_masses, float *positions)
+static inline float pair_project(contact_pair *pair, const float *inverse_masses, float *positions)
 {
-    float value = contact_pair_value(pair, positions) - pair->gap;
+    float value = pair_value(pair, positions) - pair->gap;
     if (value >= 0 && pair->lambda <= 0) return 0;
     float mass = pair_mass(pair, inverse_masses);
     if (!(mass > 0)) return 0;
@@ -179,6 +181,16 @@ float contact_pair_project(contact_pair *pair, const float *inverse_masses, floa
     pair->lambda = next;
     pair_apply(pair, inverse_masses, vec3_scale(pair->normal, change), positions);
     return change;
+}
+
+float contact_pair_project(contact_pair *pair, const float *inverse_masses, float *positions)
+{
+    return pair_project(pair, inverse_masses, positions);
+}
+
+void contact_pairs_project(contact_pair *pairs, int count, const float *inverse_masses, float *positions)
+{
+    for (int i = 0; i < count; i++) pair_project(pairs + i, inverse_masses, positions);
 }
 
 void contact_pair_velocity(const contact_pair *pair, const float *inverse_masses, float friction, float restitution,

@@ -134,7 +134,7 @@ void layers_contacts_project(layers_run *run)
     }
 
     /* one pass of Gauss-Seidel */
-    for (int i = 0; i < run->pair_count; i++) contact_pair_project(run->w.contact.pairs + i, run->w.inverses, skin);
+    contact_pairs_project(run->w.contact.pairs, run->pair_count, run->w.inverses, skin);
     for (int i = 0; i < run->plane_count; i++) plane_project(run->w.planes + i, run->w.inverses, skin);
 
     drags_project(run, skin);
