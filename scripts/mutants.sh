@@ -21,7 +21,7 @@ layers-apart | src/solvers/layers/layers_limits.h | s/APART_SWEEPS, 24/APART_SWE
 layers-balloon | src/solvers/layers/layers_volume.c | s/task->values\[v->point_volumes\[s\]\]/task->values[0]/ | test_layers_physics
 layers-fans | src/solvers/layers/layers_pieces.c | s/m->point_count + centre_of(&c, from)/m->point_count/ | test_layers_physics
 layers-late-contact | src/solvers/layers/layers.c | s/if (run->active_count > 0) layers_contacts_project(run);// | test_layers_physics
-layers-home-last | src/solvers/layers/layers.c | s/if (sound && !run->walking) layers_home_slow(run);//; s/\/\* no impacts on the way.*/if (sound \&\& !run->walking) layers_home_slow(run);/ | test_layers
+layers-home-last | src/solvers/layers/layers.c | s/if (sound && !run->walking) layers_home_slow(run);//; s/\/\* no impacts on the way.*/if (sound \&\& !run->walking) layers_home_slow(run);/ | test_layers_physics
 layers-prop-friction | src/solvers/layers/layers_velocity.c | s/if (run->w.planes\[i\].lambda > 0) plane_rub/if (0) plane_rub/ | test_layers_physics
 layers-moments | src/solvers/layers/layers_build.c | s/masses\[i\] \* 0.2f \*/masses[i] * 0.0f */ | test_layers_physics test_layers
 layers-columns | src/solvers/layers/layers_columns.c | s/off\[l\] = -h2 \* springs\[l\]/off[l] = h2 * springs[l]/ | test_layers
