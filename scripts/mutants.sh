@@ -23,6 +23,7 @@ layers-fans | src/solvers/layers/layers_pieces.c | s/m->point_count + centre_of(
 layers-late-contact | src/solvers/layers/layers.c | s/if (run->active_count > 0) layers_contacts_project(run);// | test_layers_physics
 layers-home-last | src/solvers/layers/layers.c | s/if (sound && !run->walking) layers_home_slow(run);//; s/\/\* no impacts on the way.*/if (sound \&\& !run->walking) layers_home_slow(run);/ | test_layers_physics
 layers-prop-friction | src/solvers/layers/layers_velocity.c | s/if (run->w.planes\[i\].lambda > 0) plane_rub/if (0) plane_rub/ | test_layers_physics
+layers-prop-bounce | src/solvers/layers/layers_velocity.c | s/plane->normal, MAX(normal, wanted))/plane->normal, normal + 0 * wanted)/ | test_layers_physics
 layers-moments | src/solvers/layers/layers_build.c | s/masses\[i\] \* 0.2f \*/masses[i] * 0.0f */ | test_layers_physics test_layers
 layers-columns | src/solvers/layers/layers_columns.c | s/off\[l\] = -h2 \* springs\[l\]/off[l] = h2 * springs[l]/ | test_layers
 layers-chebyshev | src/solvers/layers/layers_limits.h | s/CHEBYSHEV_RADIUS, 0.8f/CHEBYSHEV_RADIUS, 1.1f/ | test_layers

@@ -404,6 +404,58 @@ static void props_drag_skin_by_friction(void **unused)
     assert_true(rough > smooth + 0.001);
 }
 
+/* A bar flies at a ball, and its bones stop where the skin just touches: how far the skin is thrown back, in metres. */
+static double ball_throw(const char *restitution, double substep)
+{
+    const float stop = 0.6f, dt = 0.0025f;
+    const cutis_setting settings[] = {{"restitution", restitution}, {"damping", "0"}, {"friction", "0"}};
+    bar b = bar_make(24, 32, 2);
+    cutis_prop ball = test_ball(0.1f, -1);
+    bar_shift(&b, 0.25f + stop, -0.5f);
+    b.given.props = &ball;
+    b.given.prop_count = 1;
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_create(&b.given, NULL, &c, NULL), CUTIS_OK);
+    bar_free(&b);
+    cutis_model *model = test_build_def((cutis_model_def){
+        .character = c, .solver = "layers", .settings = settings, .setting_count = 3, .substep = substep});
+    cutis_state *state = test_state(model, NULL);
+
+    /* up to 1 m/s in 0.4 s, on at that speed, then at rest */
+    double back = 0;
+    for (int f = 0; f < 400; f++) {
+        float joints[24], t = (float)f * dt;
+        cutis_pose_rest(c, joints);
+        float in = fminf(t < 0.4f ? t * t / 0.8f : t - 0.2f, stop);
+        for (int j = 0; j < 2; j++) joints[12 * j + 3] -= in;
+        cutis_step_input input = {.joints = joints};
+        cutis_state_step(model, state, &input, (double)dt);
+
+        /* the skin nearest to the ball */
+        const float *x = cutis_state_positions(model, state);
+        for (int v = 0; v < c->vertex_count && in == stop; v++) {
+            vec3 rigid = vec3_add(vec3_load(c->positions + 3 * v), vec3_make(-in, 0, 0));
+            if (vec3_length(rigid) < 0.102f) back = fmax(back, (double)(x[3 * v] - rigid.x));
+        }
+    }
+
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+    return back;
+}
+
+/* What comes back at the skin swings faster than substeps of 5 ms can follow: implicit Euler damps it. */
+static void props_throw_skin_back_in_short_substeps(void **unused)
+{
+    (void)unused;
+    double coarse[2] = {ball_throw("0", 0.005), ball_throw("1", 0.005)};
+    double fine[2] = {ball_throw("0", 0.000625), ball_throw("1", 0.000625)};
+    print_message("restitution 0 and 1: thrown back by %.1f and %.1f mm, in substeps of 0.6 ms by %.1f and %.1f mm\n",
+                  1e3 * coarse[0], 1e3 * coarse[1], 1e3 * fine[0], 1e3 * fine[1]);
+    assert_true(fine[1] > 1.5 * fine[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,6 +469,7 @@ int main(void)
         cmocka_unit_test(pairs_slip_by_coulombs_law),
         cmocka_unit_test(pairs_bounce_by_their_restitution),
         cmocka_unit_test(props_drag_skin_by_friction),
+        cmocka_unit_test(props_throw_skin_back_in_short_substeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
