@@ -111,7 +111,7 @@ typedef struct contact_surface {
     const uint8_t *owned;  /* (triangle_count), likewise: bits 0..2 points, 3..5 edges that it stands for */
     const contact_outline *outlines; /* (node_count) */
     const int *outline_points;
-    const int *union_first; /* (node_count + 1) */
+    const int *union_first;  /* (node_count + 1) */
     const int *union_others; /* the second node of each; the first is the one whose union it is */
     const contact_union *unions;
     const int *union_nodes;

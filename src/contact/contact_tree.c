@@ -484,7 +484,7 @@ static int nodes_around(const outliner *o, int p, int *nodes)
 typedef struct outline_lists {
     int_list points; /* of all outlines */
     int_list nodes;  /* of all unions */
-    int *others; /* second nodes of all unions */
+    int *others;     /* second nodes of all unions */
     contact_union *unions;
     int union_count;
 } outline_lists;

@@ -195,8 +195,7 @@ static bool prisms_raise(layers_run *run, int t, int sweep)
     if (!raised) return false;
 
     for (int k = 0; k < 3; k++) {
-        for (int c = 0; c < 3; c++)
-            memcpy(run->w.shown[c] + LAYERS * points[k], &corners[k][c], sizeof corners[k][c]);
+        for (int c = 0; c < 3; c++) memcpy(run->w.shown[c] + LAYERS * points[k], &corners[k][c], sizeof corners[k][c]);
         run->w.marks[points[k]] = (uint8_t)(sweep + 1);
     }
     return turned;
