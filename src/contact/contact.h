@@ -159,11 +159,13 @@ size_t contact_work_size(const contact_surface *surface);
 contact_work contact_work_make(const contact_surface *surface, void *memory);
 
 typedef struct contact_search_options {
-    float margin;          /* pairs whose features come this close are reported, see contact_reach */
-    float thickness;       /* the gap to keep, where the rest pose is not closer */
-    bool exhaustive;       /* flat parts are searched too: finds the same contacts, for tests */
-    bool touching;         /* pairs that touch at the start or at rest are reported, too */
-    const float *released; /* (point_count) pairs with points above 0 on both sides are left out; NULL: none */
+    float margin;    /* pairs whose features come this close are reported, see contact_reach */
+    float thickness; /* the gap to keep, where the rest pose is not closer */
+    bool exhaustive; /* flat parts are searched too: finds the same contacts, for tests */
+    bool touching;   /* pairs that touch at the start or at rest are reported, too */
+    /* (point_count) Left out are pairs with points above 0 on both sides, and of points below 0 with others above 1;
+     * NULL: none. */
+    const float *released;
 } contact_search_options;
 
 /*

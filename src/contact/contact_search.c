@@ -390,12 +390,15 @@ static bool pair_tangled(const contact_surface *surface, const int v[4], int fir
     return false;
 }
 
-/* Whether contact rests at a point of each side. */
+/* Whether contact rests at a point of each side: see contact_search_options. */
 static bool pair_released(const float *released, const int v[4], int first)
 {
-    bool sides[2] = {false, false};
-    for (int i = 0; i < 4; i++) sides[i >= first] = sides[i >= first] || released[v[i]] > 0;
-    return sides[0] && sides[1];
+    float most[2] = {0, 0}, least[2] = {0, 0};
+    for (int i = 0; i < 4; i++) {
+        most[i >= first] = MAX(most[i >= first], released[v[i]]);
+        least[i >= first] = MIN(least[i >= first], released[v[i]]);
+    }
+    return (most[0] > 0 && most[1] > 0) || (most[0] > 1 && least[1] < 0) || (most[1] > 1 && least[0] < 0);
 }
 
 /* Whether the features are further apart than `limit`, by balls around the first point of each. */

@@ -184,6 +184,7 @@ typedef struct springs_contact {
     float mobility; /* the same along the normal, of its bodies */
     float slip;     /* and across */
     float friction; /* Coulomb coefficient */
+    float most;     /* newtons that count for it */
     float lambda;   /* newtons, >= 0 */
     vec3 shear;     /* newtons, across */
     vec3 last;      /* both together, as the iteration before found them */
@@ -268,7 +269,7 @@ typedef struct springs_scratch {
     float *start, *end;      /* (contact_count x 3) */
     float *points;           /* (point_count x 3) reference in scene space */
     float *target;           /* (point_count x 4) reference and bulge: what skin is anchored to */
-    float *rests;            /* (contact_count) above 0: contact with other such points rests, in this substep */
+    float *rests;            /* (contact_count) where contact rests in this substep, see contact_search_options */
     springs_motion *motions; /* (prop_count) */
     springs_body *predicted; /* (prop_count) */
     mat3 *inertia;           /* (prop_count) inverse, in the predicted pose, x h2 */
@@ -351,6 +352,8 @@ void springs_contacts_keep(springs_run *run);
  * reference. */
 void springs_bulge_find(springs_run *run);
 void springs_bulge_apply(springs_run *run);
+/* Unit normal of a point of the skin; places: (point_count x 4). */
+vec3 springs_point_normal(const mesh *skin, const float *places, int p);
 
 /* Skin whose contact rests goes back to equilibrium over a few substeps. */
 void springs_yield_return(springs_run *run);

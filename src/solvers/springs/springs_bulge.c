@@ -21,8 +21,7 @@ static const float FARTHEST = 0.5f, MOST_FLESH = 0.015f;
 /* Share of the last substep's offset that stays, and the offset below which nothing is left, in sizes. */
 static const float STAYS = 0.8f, NOTHING = 1e-6f;
 
-/* Unit normal of a point, of places x NODE. */
-static vec3 point_normal(const mesh *skin, const float *places, int p)
+vec3 springs_point_normal(const mesh *skin, const float *places, int p)
 {
     vec3 sum = {0, 0, 0};
     for (int i = skin->point_triangle_first[p]; i < skin->point_triangle_first[p + 1]; i++) {
@@ -43,7 +42,7 @@ static bool inwards_find(const springs_run *run, float *inwards)
         vec3 off = vec3_sub(vec3_load(run->s.reference + NODE * p), vec3_load(run->s.x + NODE * p));
         inwards[p] = 0;
         if (!(vec3_length2(off) > NOTHING * NOTHING) || run->s.released[p] > 0) continue;
-        inwards[p] = MAX(vec3_dot(off, point_normal(m->skin, run->s.reference, p)), 0.0f);
+        inwards[p] = MAX(vec3_dot(off, springs_point_normal(m->skin, run->s.reference, p)), 0.0f);
         any = any || inwards[p] > 0;
     }
     return any;
@@ -137,6 +136,6 @@ void springs_bulge_apply(springs_run *run)
     for (int p = 0; p < m->point_count; p++) {
         if (!(run->s.bulge[p] > 0)) continue;
         float *x = run->w.target + NODE * p;
-        vec3_store(x, vec3_madd(vec3_load(x), point_normal(m->skin, run->s.reference, p), run->s.bulge[p]));
+        vec3_store(x, vec3_madd(vec3_load(x), springs_point_normal(m->skin, run->s.reference, p), run->s.bulge[p]));
     }
 }

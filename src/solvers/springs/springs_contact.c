@@ -195,16 +195,52 @@ static void contact_recall(springs_run *run, springs_contact *c)
     vec3 shear = vec3_load(memory->shear);
     c->lambda = memory->lambda;
     shear = vec3_madd(shear, c->normal, -vec3_dot(shear, c->normal));
-    float bound = c->friction * c->lambda, length = vec3_length(shear);
+    float bound = c->friction * MIN(c->lambda, c->most), length = vec3_length(shear);
     c->shear = length > bound ? vec3_scale(shear, bound / length) : shear;
     contact_apply(run, c, vec3_madd(c->shear, c->normal, c->lambda), NULL);
+}
+
+/*
+ * What friction can hold, of skin on colliders and itself; free props give way. Flesh shears no further than it is
+ * deep: where skin would stick farther across from its reference than that, it slips. And only what flesh can press
+ * with counts, its anchor's force at the bone. A fold that wedges itself at an edge has forces without bounds, and
+ * friction would draw it out to a spike.
+ */
+static void friction_limit(const springs_run *run, springs_contact *c, vec3 d)
+{
+    const springs_model *m = run->m;
+    c->most = FORCE_LIMIT;
+    for (int k = 0; k < 2; k++)
+        if (c->prop[k] >= 0 && !m->props[c->prop[k]].fixed) return;
+
+    /* skin that sticks, from its reference */
+    vec3 off = vec3_sub(c->start, d);
+    float flesh = 0, total = 0, most = 0;
+    for (int i = 0; i < c->count; i++) {
+        int p = c->v[i];
+        if (p >= m->point_count) return;
+        vec3 u = vec3_sub(vec3_load(run->s.x + NODE * p), vec3_load(run->s.reference + NODE * p));
+        float w = fabsf(c->w[i]);
+        off = vec3_madd(off, u, c->w[i]);
+        flesh += w * m->flesh[p];
+        most += w * 2 * m->anchor[p] * m->flesh[p];
+        total += w;
+    }
+    if (!(total > 0)) return;
+
+    c->most = most;
+    off = vec3_madd(off, c->normal, -vec3_dot(off, c->normal));
+    float far = vec3_length(off), limit = flesh / total;
+    if (far > limit) c->start = vec3_madd(c->start, off, limit / far - 1);
 }
 
 /* Finish a contact whose sides are set, and keep it if it may come to bear. */
 static void contact_add(springs_run *run, springs_contact *c, float margin)
 {
     if (run->contact_count >= run->w.contact_capacity) return;
-    float value = vec3_dot(c->normal, contact_difference(run, c, run->s.x)) - c->gap;
+    vec3 d = contact_difference(run, c, run->s.x);
+    friction_limit(run, c, d);
+    float value = vec3_dot(c->normal, d) - c->gap;
     bool known = table_find(run, c->key) != NULL;
     if (value > margin && !known) return;
     mobility_find(run, c);
@@ -293,10 +329,18 @@ static void pair_add(springs_run *run, const contact_pair *pair)
     contact_add(run, &c, 2 * m->thickness + 0.1f * m->surface.edge_mean);
 }
 
+/* Where the bone under a point of the skin has its surface. */
+static vec3 bone_place(const springs_run *run, int point)
+{
+    vec3 normal = springs_point_normal(run->m->skin, run->s.reference, point);
+    return vec3_madd(vec3_load(run->s.reference + NODE * point), normal, -run->m->flesh[point]);
+}
+
 /*
- * A collider presses skin down to the bone and no further: the clip asks for what cannot be. The distance that a
- * contact keeps is less by how far the bone is in the collider; there, skin and collider no longer meet by edges and
- * impacts.
+ * A collider presses skin down to the bone and no further: the clip asks for what cannot be. Where the bone under a
+ * point is in the collider, behind the same face, the point lies on that bone; there, skin and collider no longer meet
+ * by edges and impacts. What counts is where the bone is, not how deep the point would be: skin at the side of a limb
+ * is not to be pushed along it.
  */
 static void bone_limit(springs_run *run, springs_contact *c, int point)
 {
@@ -304,27 +348,31 @@ static void bone_limit(springs_run *run, springs_contact *c, int point)
     int collider = -2 - c->prop[1];
     if (point >= m->point_count || collider < 0 || collider >= m->colliders.count) return;
 
-    const float *place = run->s.reference + NODE * point;
-    float allowed = m->thickness + m->flesh[point];
-    if (c->gap - vec3_dot(c->normal, vec3_load(place)) <= allowed) return;
+    vec3 bone = bone_place(run, point);
+    if (c->gap - vec3_dot(c->normal, bone) <= m->thickness) return;
 
-    /* beside the collider the plane goes on, so the reference itself must lie in it, behind the same face */
+    /* beside the collider the plane goes on, so bone and reference must lie in it, behind this face */
+    float places[6];
+    vec3_store(places, bone);
+    vec3_store(places + 3, vec3_load(run->s.reference + NODE * point));
     contact_props one = m->colliders;
-    contact_plane plane;
+    contact_plane planes[2];
     one.count = 1;
     one.props += collider;
     const float *joints = run->input->joints;
-    if (contact_props_search(&one, joints, joints, (double)run->h, 1, place, place, m->thickness, m->thickness, &plane,
-                             1) < 1)
+    if (contact_props_search(&one, joints, joints, (double)run->h, 2, places, places, m->thickness, m->thickness,
+                             planes, 2) < 2)
         return;
+    for (int i = 0; i < 2; i++)
+        if (vec3_dot(planes[i].normal, c->normal) < SAME_FACE) return;
 
-    /* how much deeper than its flesh allows */
-    float depth = plane.offset - vec3_dot(plane.normal, vec3_load(place)) - allowed;
-    if (!(depth > 0) || vec3_dot(plane.normal, c->normal) < SAME_FACE) return;
+    /* how deep it is */
+    float depth = planes[0].offset - m->thickness - vec3_dot(planes[0].normal, bone);
+    if (!(depth > 0)) return;
 
     c->bone = depth;
     c->gap -= depth;
-    run->w.rests[point] = 1;
+    if (!(run->w.rests[point] > 0)) run->w.rests[point] = -1;
 }
 
 /* A point above a plane that moves by `way` in the substep. prop: -2 - collider, or any other negative number. */
@@ -411,7 +459,7 @@ void springs_contacts_find(springs_run *run)
     /* planes first: they tell where bones are in colliders */
     for (int p = 0; p < m->contact_count; p++) {
         bool fixed = m->owner[p] >= 0 && m->props[m->owner[p]].fixed;
-        run->w.rests[p] = fixed ? 1 : run->s.released[p];
+        run->w.rests[p] = fixed ? 2 : run->s.released[p];
     }
 
     colliders_add(run);
@@ -444,7 +492,7 @@ static float contact_correct(springs_run *run, springs_contact *c, float *x)
     vec3 slip = vec3_sub(d, c->start);
     slip = vec3_madd(slip, c->normal, -vec3_dot(slip, c->normal));
     vec3 shear = vec3_madd(c->shear, slip, -1 / (c->nodes + c->slip));
-    float bound = c->friction * next, length = vec3_length(shear);
+    float bound = c->friction * MIN(next, c->most), length = vec3_length(shear);
     if (length > bound) shear = vec3_scale(shear, length > 0 ? bound / length : 0);
     vec3 across = vec3_sub(shear, c->shear);
     c->shear = shear;
@@ -630,7 +678,7 @@ static void contact_force_set(springs_run *run, springs_contact *c, vec3 force)
     float along = vec3_dot(force, c->normal), lambda = MAX(along, 0.0f);
 
     vec3 shear = vec3_madd(force, c->normal, -along);
-    float bound = c->friction * lambda, length = vec3_length(shear);
+    float bound = c->friction * MIN(lambda, c->most), length = vec3_length(shear);
     if (length > bound) shear = vec3_scale(shear, length > 0 ? bound / length : 0);
 
     vec3 next = vec3_madd(shear, c->normal, lambda);
