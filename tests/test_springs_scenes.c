@@ -146,6 +146,36 @@ static void skin_stops_at_the_bone(void **unused)
     assert_true(press.deepest > 0.5 * (double)press.table.bone_depth);
 }
 
+/* A heavy ball that falls on an arm presses its flesh down to the bone and is stopped there. */
+static void bone_stops_a_falling_ball(void **unused)
+{
+    (void)unused;
+    stage_prop ball = {{.role = CUTIS_PROP_RIGID,
+                        .shape = CUTIS_PROP_SPHERE,
+                        .size = {0.03f},
+                        .mass = 8,
+                        .friction = -1,
+                        .restitution = -1},
+                       {0.1f, 0.4f, 0}};
+    const char *const settings[] = {"stand=0", NULL};
+    springs_scene *s = stage_open(test_zoo("arm", 0.2), NULL, &ball, 1, settings);
+    double deepest = 0, lowest = 1;
+    stage_counts counts = {0};
+    for (int f = 1; f <= 30; f++) {
+        stage_count(&counts, stage_step(s, f / 60.0));
+        cutis_prop_state prop = stage_prop_state(s, 0);
+        deepest = fmax(deepest, (double)prop.bone_depth);
+        lowest = fmin(lowest, (double)prop.transform[7]);
+    }
+    print_message(
+        "ball of 8 kg falls on an arm: bone at most %.2f mm in it, centre down to %.1f mm, %d of %d substeps not "
+        "converged\n",
+        1e3 * deepest, 1e3 * lowest, counts.unconverged, counts.substeps);
+    assert_true(lowest < 0.08);
+    assert_true(deepest < 0.002);
+    stage_close(s);
+}
+
 static void finger_and_soft_table_both_give_way(void **unused)
 {
     (void)unused;
@@ -479,12 +509,12 @@ static void folds_do_not_intersect(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finger_flattens_on_a_table),     cmocka_unit_test(finger_and_soft_table_both_give_way),
-        cmocka_unit_test(pressed_finger_spreads),         cmocka_unit_test(skin_stops_at_the_bone),
-        cmocka_unit_test(body_gives_way_to_a_rigid_ball), cmocka_unit_test(hand_lifts_a_soft_cube),
-        cmocka_unit_test(hand_lifts_a_rigid_cube),        cmocka_unit_test(cube_falls_without_friction),
-        cmocka_unit_test(block_slips_at_coulombs_angle),  cmocka_unit_test(folds_do_not_intersect),
-        cmocka_unit_test(solved_skin_keeps_the_section),
+        cmocka_unit_test(finger_flattens_on_a_table),  cmocka_unit_test(finger_and_soft_table_both_give_way),
+        cmocka_unit_test(pressed_finger_spreads),      cmocka_unit_test(skin_stops_at_the_bone),
+        cmocka_unit_test(bone_stops_a_falling_ball),   cmocka_unit_test(body_gives_way_to_a_rigid_ball),
+        cmocka_unit_test(hand_lifts_a_soft_cube),      cmocka_unit_test(hand_lifts_a_rigid_cube),
+        cmocka_unit_test(cube_falls_without_friction), cmocka_unit_test(block_slips_at_coulombs_angle),
+        cmocka_unit_test(folds_do_not_intersect),      cmocka_unit_test(solved_skin_keeps_the_section),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,6 +169,7 @@ enum { SPRINGS_NOBODY = -1000000 };
 /* One contact: a distance of features along a normal, kept at least `gap`. */
 typedef struct springs_contact {
     int count;     /* of nodes */
+    int bones;     /* a bone against a prop: of nodes above it, which do not take part; count is 0 */
     int v[4];      /* nodes */
     float w[4];    /* weights; zero sum but for planes and rigid sides */
     int body[2];   /* rigid bodies that take part, -1: none */

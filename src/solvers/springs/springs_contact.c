@@ -26,6 +26,9 @@ static const float SAME_FACE = 0.9f;
 static const float FORCE_LIMIT = 1e6f;
 /* The distance of skin from skin gives way by this much of what its nodes would under the same force. */
 static const float CUSHION = 0.1f;
+/* The same of a bone and a rigid prop: at 0.1 a cube between fingers takes longer to settle, at 1 a blow goes deeper.
+ */
+static const float CUSHION_BONE = 0.3f;
 /* Sweeps over the contacts end when none moves anything by more than this, over the tolerance, or after so many. */
 static const float SETTLED = 0.02f;
 enum { SWEEPS = 16 };
@@ -246,7 +249,7 @@ static void contact_add(springs_run *run, springs_contact *c, float margin)
     mobility_find(run, c);
     float mobility = c->mobility + nodes_mobility(run, c);
     if (!(mobility > 0)) return;
-    c->cushion = CUSHION * mobility;
+    c->cushion = (c->bones > 0 ? CUSHION_BONE : CUSHION) * mobility;
     contact_recall(run, c);
     run->w.contacts[run->contact_count++] = *c;
 }
@@ -298,6 +301,71 @@ static bool pair_inverted(const springs_run *run, const contact_pair *pair, int 
     return vec3_dot(pair->normal, own) > 0 && vec3_dot(pair->normal, other) < 0;
 }
 
+/* Where the bone under a point of the skin has its surface. */
+static vec3 bone_place(const springs_run *run, int point)
+{
+    vec3 normal = springs_point_normal(run->m->skin, run->s.reference, point);
+    return vec3_madd(vec3_load(run->s.reference + NODE * point), normal, -run->m->flesh[point]);
+}
+
+/* Whether a place was in a rigid body at the start of the substep. */
+static bool body_holds(const springs_run *run, int index, vec3 place)
+{
+    const springs_model *m = run->m;
+    const springs_prop *prop = m->props + index;
+    const float *r = run->s.bodies[index].rotation;
+
+    /* into the rest pose, where its tree is */
+    vec3 off = vec3_sub(place, vec3_load(run->s.bodies[index].centre));
+    if (prop->triangle_count == 0 || vec3_length2(off) > prop->radius * prop->radius) return false;
+    off = quat_rotate(quat_conjugate((quat){r[0], r[1], r[2], r[3]}), off);
+    vec3 shift = vec3_sub(vec3_load(m->mesh.positions + 3 * prop->first), vec3_load(prop->rest));
+    return bvh_ray_winding(&prop->tree, m->mesh.positions, vec3_add(off, shift), vec3_make(0.301f, 0.871f, 0.389f),
+                           -1) > 0;
+}
+
+/*
+ * The bone under the skin of a contact with a free rigid prop stops the prop: it goes where the pose has it, so the
+ * prop takes the whole reaction, and momentum comes from the skeleton. By what the bone was in the prop at the start of
+ * the substep, and by what the pose moves it towards the prop, as between two fingers that close, it may be in it: that
+ * the flesh alone pushes away. No friction: that is the skin's.
+ */
+static void bone_add(springs_run *run, const springs_contact *skin, const contact_pair *pair, int rigid, int first)
+{
+    const springs_model *m = run->m;
+    int begin = rigid == 0 ? first : 0, end = rigid == 0 ? 4 : first;
+    springs_contact c = *skin;
+    c.bones = c.count;
+    c.count = 0;
+    c.key[3] = -2 - c.key[3];
+    c.friction = 0;
+
+    /* the bone now and at the start, and the prop at the start */
+    vec3 start = {0, 0, 0}, was = {0, 0, 0};
+    float total = 0;
+    for (int i = 0; i < 4; i++) {
+        int p = pair->v[i];
+        float w = pair->weights[i];
+        start = vec3_madd(start, vec3_load(run->w.start + 3 * p), w);
+        if (i < begin || i >= end) continue;
+
+        vec3 bone = bone_place(run, p), reference = vec3_load(run->s.reference + NODE * p);
+        vec3 way = vec3_sub(vec3_sub(bone, reference), vec3_load(run->s.elongation + NODE * p));
+        c.base = vec3_madd(c.base, bone, w);
+        start = vec3_madd(start, way, w);
+        was = vec3_madd(was, vec3_add(vec3_load(run->w.start + 3 * p), way), w);
+        total += w;
+    }
+
+    /* what it has passed already, or the pose drives it through; a face that is not between the two stops nothing */
+    float value = vec3_dot(c.normal, start);
+    float driven = vec3_dot(c.normal, vec3_sub(vec3_sub(c.base, skin->base), was));
+    c.start = start;
+    c.gap = MIN(value, 0.0f) + MIN(driven, 0.0f);
+    if (value < -m->thickness && !body_holds(run, skin->body[rigid], vec3_scale(was, 1 / total))) return;
+    contact_add(run, &c, 2 * m->thickness);
+}
+
 static void pair_add(springs_run *run, const contact_pair *pair)
 {
     const springs_model *m = run->m;
@@ -326,14 +394,9 @@ static void pair_add(springs_run *run, const contact_pair *pair)
 
     /* friction, and the list */
     c.friction = pair_friction(m, pair);
+    for (int side = 0; side < 2; side++)
+        if (c.body[side] >= 0 && !fixed[side] && c.prop[1 - side] == -1) bone_add(run, &c, pair, side, first);
     contact_add(run, &c, 2 * m->thickness + 0.1f * m->surface.edge_mean);
-}
-
-/* Where the bone under a point of the skin has its surface. */
-static vec3 bone_place(const springs_run *run, int point)
-{
-    vec3 normal = springs_point_normal(run->m->skin, run->s.reference, point);
-    return vec3_madd(vec3_load(run->s.reference + NODE * point), normal, -run->m->flesh[point]);
 }
 
 /*
@@ -531,11 +594,12 @@ static void bodies_step(springs_run *run)
         mat3 holds = {{0}};
         for (int i = 0; i < run->contact_count; i++) {
             const springs_contact *c = run->w.contacts + i;
-            if (!(c->lambda > 0) || !(c->nodes > 0)) continue;
+            if (!(c->lambda > 0)) continue;
+            float stiff = HOLD / (c->nodes > 0 ? c->nodes : c->cushion);
             for (int side = 0; side < 2; side++) {
                 if (c->body[side] != b) continue;
-                hold += HOLD / c->nodes;
-                hold_add(&holds, HOLD / c->nodes, c->arm[side]);
+                hold += stiff;
+                hold_add(&holds, stiff, c->arm[side]);
             }
         }
 
@@ -810,6 +874,12 @@ void springs_contacts_keep(springs_run *run)
         bones_report(run, c);
         vec3 force = vec3_madd(c->shear, c->normal, c->lambda);
         if (!(vec3_length2(force) < FORCE_LIMIT * FORCE_LIMIT)) continue;
+
+        /* skin between a bone and a prop feels what goes through it */
+        for (int k = 0; k < c->bones; k++) {
+            float *push = run->w.push + NODE * c->v[k];
+            vec3_store(push, vec3_madd(vec3_load(push), force, c->w[k]));
+        }
 
         /* remembered for a warm start */
         if (kept < run->w.memory_capacity) {
