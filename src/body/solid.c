@@ -35,6 +35,7 @@ typedef struct solid_work {
     uint8_t *again;   /* (count) the nearest place does not bound the solid: look for another */
     float *winding;   /* (count) */
     int *stack;       /* (count) */
+    int (*slabs)[2];  /* (triangle_count) first and last slab with cells within reach of a triangle */
     winding_tree tree;
     bool bounding; /* take only places that bound the solid */
 } solid_work;
@@ -183,6 +184,21 @@ static vec3 triangle_normal(const vec3 p[3])
     return vec3_normalize(vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0])));
 }
 
+/* The slabs with cells within reach of each triangle, so that a slab passes by the others quickly. */
+static void slabs_find(const solid_work *w)
+{
+    const solid *s = w->out;
+    float reach = REACH * s->spacing;
+    for (int t = 0; t < w->def->triangle_count; t++) {
+        vec3 p[3];
+        triangle_load(w->def, t, p);
+        float low = (MIN(p[0].z, MIN(p[1].z, p[2].z)) - reach - s->origin.z) / s->spacing;
+        float high = (MAX(p[0].z, MAX(p[1].z, p[2].z)) + reach - s->origin.z) / s->spacing;
+        w->slabs[t][0] = (int)floorf(low) / SLAB;
+        w->slabs[t][1] = (int)ceilf(high) / SLAB;
+    }
+}
+
 /* Offer a triangle to the cells of layers begin..end that are within reach of it. */
 static void triangle_offer(const solid_work *w, int t, int begin, int end)
 {
@@ -230,7 +246,8 @@ static void nearest_slabs(void *context, int begin, int end)
     const solid_work *w = context;
     for (int slab = begin; slab < end; slab++) {
         int last = MIN((slab + 1) * SLAB, w->out->size[2]);
-        for (int t = 0; t < w->def->triangle_count; t++) triangle_offer(w, t, slab * SLAB, last);
+        for (int t = 0; t < w->def->triangle_count; t++)
+            if (w->slabs[t][0] <= slab && slab <= w->slabs[t][1]) triangle_offer(w, t, slab * SLAB, last);
     }
 }
 
@@ -539,6 +556,7 @@ cutis_result solid_build(const solid_def *def, arena *memory, solid *out, cutis_
     w.again = ARENA_ARRAY(&scratch, uint8_t, w.count);
     w.winding = ARENA_ARRAY(&scratch, float, w.count);
     w.stack = ARENA_ARRAY(&scratch, int, w.count);
+    w.slabs = arena_push(&scratch, (size_t)def->triangle_count, sizeof *w.slabs);
     if (memory->failed || scratch.failed) {
         arena_destroy(&scratch);
         return error_memory(error, "a solid");
@@ -547,6 +565,8 @@ cutis_result solid_build(const solid_def *def, arena *memory, solid *out, cutis_
     /* nothing is known yet */
     for (size_t i = 0; i < w.count; i++) w.squared[i] = INFINITY;
     memset(w.nearest, 0xFF, w.count * sizeof *w.nearest);
+
+    slabs_find(&w);
 
     /* cells near triangles, then which are inside, then distances of all */
     parallel_for(def->jobs, (out->size[2] + SLAB - 1) / SLAB, 1, nearest_slabs, &w);

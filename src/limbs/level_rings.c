@@ -7,6 +7,7 @@
  * first, then larger ones, and the field of the highest far end goes on over the whole body, so that trunk and what is
  * left get theirs. As on quads, a point is on one curve at most, and a curve is about round.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "limbs/level_rings.h"
@@ -21,8 +22,14 @@ typedef struct level_work {
     const mesh *m;
     rings *found;
     float *field, *smooth; /* (points) INFINITY where it does not reach */
-    int *ahead;            /* (points) the next point of a loop, -1, or -2 where loops touch */
-    int *path;             /* (points) */
+    int *points;           /* (points) those that it reaches */
+    int point_count;
+    int *edges; /* (edges) between those, by the level of their first point */
+    int *edges_first; /* (LEVELS_MAX + 3) of each level */
+    int *ahead; /* (points) the next point of a loop, -1, or -2 where loops touch */
+    int *path;  /* (points) */
+    int *linked; /* (points) those with a next one at this level, rising */
+    int linked_count;
     int used;
 } level_work;
 
@@ -32,12 +39,10 @@ static void field_smooth(level_work *w)
     const mesh *m = w->m;
     for (int pass = 0; pass < SMOOTHING; pass++) {
         /* mean with the neighbours, all from the values before */
-        for (int p = 0; p < m->point_count; p++) {
+        for (int i = 0; i < w->point_count; i++) {
+            int p = w->points[i];
             float sum = w->field[p];
             int count = 1;
-            w->smooth[p] = w->field[p];
-            if (w->field[p] == INFINITY) continue;
-
             for (int e = m->point_neighbour_first[p]; e < m->point_neighbour_first[p + 1]; e++) {
                 float other = w->field[m->point_neighbours[e]];
                 if (other < INFINITY) {
@@ -62,14 +67,20 @@ static bool below(const level_work *w, int triangle, float level)
     return w->field[c[0]] <= level && w->field[c[1]] <= level && w->field[c[2]] <= level;
 }
 
-/* The edges between triangles below a level and others, each by its first point, the inside on its left. */
-static void border_link(level_work *w, float level, float span)
+static int int_compare(const void *a, const void *b) { return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b); }
+
+/*
+ * The edges between triangles below a level and others, each by its first point, the inside on its left. from, to:
+ * range of w->edges that holds all whose first point lies less than `span` below the level.
+ */
+static void border_link(level_work *w, float level, float span, int from, int to)
 {
     const mesh *m = w->m;
-    for (int p = 0; p < m->point_count; p++) w->ahead[p] = -1;
+    w->linked_count = 0;
 
     /* edges between a triangle below the level and one above */
-    for (int e = 0; e < m->edge_count; e++) {
+    for (int i = from; i < to; i++) {
+        int e = w->edges[i];
         const int *points = m->edges + 2 * (size_t)e, *sides = m->edge_triangles + 2 * (size_t)e;
         float value = w->field[points[0]];
         if (!(value <= level && value > level - span) || w->field[points[1]] > level) continue;
@@ -84,9 +95,12 @@ static void border_link(level_work *w, float level, float span)
         for (int k = 0; k < 3; k++)
             if (c[k] == points[0] && c[(k + 1) % 3] == points[1]) turned = false;
 
-        int from = points[turned], to = points[!turned];
-        w->ahead[from] = w->ahead[from] == -1 ? to : -2;
+        int start = points[turned], end = points[!turned];
+        if (w->ahead[start] == -1) w->linked[w->linked_count++] = start;
+        w->ahead[start] = w->ahead[start] == -1 ? end : -2;
     }
+
+    qsort(w->linked, (size_t)w->linked_count, sizeof *w->linked, int_compare);
 }
 
 /* Keep the loop through p, if it closes, is round and free of other curves. Its points are taken out of `ahead`. */
@@ -117,6 +131,30 @@ static void loop_take(level_work *w, int p)
     r->first[r->count] = w->used;
 }
 
+/* The level of a value: so many steps. */
+static int level_of(float value, float step) { return (int)CLAMP(value / step, 0.0f, (float)LEVELS_MAX); }
+
+/* Sort the edges between points of the field by the level of their first point, by counting. */
+static void edges_sort(level_work *w, float step)
+{
+    const mesh *m = w->m;
+    memset(w->edges_first, 0, (LEVELS_MAX + 3) * sizeof *w->edges_first);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int e = 0; e < m->edge_count; e++) {
+            float value = w->field[m->edges[2 * (size_t)e]];
+            if (!(value < INFINITY) || !(w->field[m->edges[2 * (size_t)e + 1]] < INFINITY)) continue;
+            int level = level_of(value, step);
+            if (pass)
+                w->edges[w->edges_first[level + 1]++] = e;
+            else
+                w->edges_first[level + 2]++;
+        }
+
+        /* where each level begins; the second pass moves that to its end, which is where the next begins */
+        for (int k = 2; k < LEVELS_MAX + 3 && pass == 0; k++) w->edges_first[k] += w->edges_first[k - 1];
+    }
+}
+
 /* All levels of the field up to `end`. */
 static void levels_take(level_work *w, float end)
 {
@@ -135,12 +173,17 @@ static void levels_take(level_work *w, float end)
     }
     if (count == 0) return;
 
-    /* loops at even levels */
+    /* loops at even levels; edges one level on either side for the rounding of their levels */
     float step = MAX(APART * (float)(sum / count), end / LEVELS_MAX);
+    float span = 2 * longest + step;
+    edges_sort(w, step);
     for (int i = 1; (float)i * step <= end; i++) {
-        border_link(w, (float)i * step, 2 * longest + step);
-        for (int p = 0; p < m->point_count; p++)
-            if (w->ahead[p] >= 0) loop_take(w, p);
+        int from = level_of((float)i * step - span, step);
+        int to = MIN(i + 1, LEVELS_MAX);
+        border_link(w, (float)i * step, span, w->edges_first[MAX(from - 1, 0)], w->edges_first[to + 1]);
+        for (int k = 0; k < w->linked_count; k++)
+            if (w->ahead[w->linked[k]] >= 0) loop_take(w, w->linked[k]);
+        for (int k = 0; k < w->linked_count; k++) w->ahead[w->linked[k]] = -1;
     }
 }
 
@@ -152,14 +195,17 @@ static void limb_take(level_work *w, const limbs *f, const limb *l, float end, a
         return;
 
     /* distance from the tip, on the points */
-    for (int p = 0; p < w->m->point_count; p++)
+    w->point_count = 0;
+    for (int p = 0; p < w->m->point_count; p++) {
         w->field[p] = g->patch_of[p] >= 0 ? distances[g->patch_of[p]] : INFINITY;
+        w->smooth[p] = INFINITY;
+        if (w->field[p] < INFINITY) w->points[w->point_count++] = p;
+    }
     field_smooth(w);
 
     if (end == INFINITY) {
         end = 0;
-        for (int p = 0; p < w->m->point_count; p++)
-            if (w->field[p] < INFINITY) end = MAX(end, w->field[p]);
+        for (int i = 0; i < w->point_count; i++) end = MAX(end, w->field[w->points[i]]);
     }
 
     levels_take(w, end);
@@ -175,12 +221,17 @@ cutis_result level_rings_trace(const mesh *m, float size, arena *memory, rings *
     limbs *f = ARENA_ARRAY(&scratch, limbs, 1);
     w.field = ARENA_ARRAY(&scratch, float, n);
     w.smooth = ARENA_ARRAY(&scratch, float, n);
+    w.points = ARENA_ARRAY(&scratch, int, n);
+    w.edges = ARENA_ARRAY(&scratch, int, m->edge_count);
+    w.edges_first = ARENA_ARRAY(&scratch, int, LEVELS_MAX + 3);
     w.ahead = ARENA_ARRAY(&scratch, int, n);
     w.path = ARENA_ARRAY(&scratch, int, n);
+    w.linked = ARENA_ARRAY(&scratch, int, n);
 
     cutis_result result = scratch.failed ? error_memory(error, "level rings") : CUTIS_OK;
     memset(found->ring_of, -1, n * sizeof *found->ring_of);
     found->count = 0;
+    for (size_t p = 0; p < n && result == CUTIS_OK; p++) w.ahead[p] = -1;
 
     if (result == CUTIS_OK) result = limbs_find(m, size, true, NULL, &scratch, f, error);
     if (result == CUTIS_OK) result = limbs_ring(m, size, &none, NULL, &scratch, f, error);

@@ -59,120 +59,242 @@ static inline void box_add_triangle(box *b, const int *corner, const float *posi
 
 /* ---- build ---- */
 
+/*
+ * A box while the tree is built: the lowest corner, then the highest one negated, so that one row of minima unites two
+ * boxes. Lanes 3 and 7 are not used.
+ */
+typedef struct span {
+    float v[8];
+} span;
+
+static inline span span_empty(void)
+{
+    return (span){{INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}};
+}
+
+static inline void span_add(span *s, const span *other)
+{
+    for (int k = 0; k < 8; k++) s->v[k] = other->v[k] < s->v[k] ? other->v[k] : s->v[k];
+}
+
+/* Half the surface; 0 for an empty box. */
+static inline float span_area(const span *s)
+{
+    float x = -s->v[4] - s->v[0];
+    float y = -s->v[5] - s->v[1];
+    float z = -s->v[6] - s->v[2];
+    return x < 0 ? 0 : x * y + y * z + z * x;
+}
+
+/* The doubled centre, as a box. */
+static inline span span_centre(const span *s)
+{
+    span c;
+    for (int k = 0; k < 4; k++) {
+        c.v[k] = s->v[k] - s->v[k + 4];
+        c.v[k + 4] = -c.v[k];
+    }
+    return c;
+}
+
+/* A node that waits: its box, and that of the doubled centres of its triangles. */
+typedef struct build_entry {
+    int node, depth;
+    span bounds, centres;
+} build_entry;
+
+/* The cheapest cut so far. */
 typedef struct split {
-    int axis;  /* -1: no cut is better than a leaf */
-    int bin;   /* triangles in bins below this go left */
-    float low; /* of the centroids */
-    float scale;
+    int axis; /* -1: no cut is better than a leaf */
+    int bin;  /* triangles in bins below this go left */
+    float cost;
 } split;
 
 /* The bin of a box by its doubled centre; safe for any value. */
-static inline int split_bin(const box *b, int axis, float low, float scale)
+static inline int split_bin(const span *s, int axis, float low, float scale)
 {
-    float x = (b->min[axis] + b->max[axis] - low) * scale;
+    float x = (s->v[axis] - s->v[axis + 4] - low) * scale;
     return !(x > 0) ? 0 : x >= BIN_COUNT ? BIN_COUNT - 1 : (int)x;
 }
 
-static split split_find(const box *boxes, const int *order, int count, const box *node)
+/* Bins an axis; 0 when the centres lie in a plane across it. */
+static inline float split_scale(const build_entry *e, int axis)
 {
-    /* bounds of the centres, doubled */
-    box centres = box_empty();
+    float extent = -e->centres.v[axis + 4] - e->centres.v[axis];
+    float scale = BIN_COUNT / extent;
+    return extent > 0 && scale < INFINITY ? scale : 0;
+}
+
+/*
+ * Cuts between groups of triangles along an axis, each group with its bin, count and box, by rising bin: area times
+ * count of all groups from one on, then the same from the left; the cheapest sum wins.
+ */
+static void split_groups(int axis, int group_count, const int *bins, const int *counts, const span *groups, split *best)
+{
+    float right_cost[BIN_COUNT];
+    span side = span_empty();
+    int side_count = 0;
+    for (int g = group_count - 1; g > 0; g--) {
+        span_add(&side, &groups[g]);
+        side_count += counts[g];
+        right_cost[g] = span_area(&side) * (float)side_count;
+    }
+
+    /* from the left */
+    side = span_empty();
+    side_count = 0;
+    for (int g = 1; g < group_count; g++) {
+        span_add(&side, &groups[g - 1]);
+        side_count += counts[g - 1];
+        float cost = span_area(&side) * (float)side_count + right_cost[g];
+        if (cost < best->cost) *best = (split){axis, bins[g], cost};
+    }
+}
+
+/* The groups of a few triangles, sorted by their bins. */
+static int groups_sort(const span *boxes, int count, int axis, float low, float scale, int *bins, int *counts,
+                       span *groups)
+{
+    int group_count = 0;
     for (int i = 0; i < count; i++) {
-        const box *b = boxes + order[i];
-        float centre[3] = {b->min[0] + b->max[0], b->min[1] + b->max[1], b->min[2] + b->max[2]};
-        box_add_point(&centres, centre);
-    }
-
-    /* the cheapest cut of all axes; a leaf costs its triangles */
-    split best = {.axis = -1};
-    float best_cost = count <= LEAF_SIZE ? (float)(count - 1) * box_area(node) : INFINITY;
-    for (int axis = 0; axis < 3; axis++) {
-        float low = centres.min[axis], scale = BIN_COUNT / (centres.max[axis] - low);
-        if (!(centres.max[axis] > low) || !(scale < INFINITY)) continue;
-
-        box bins[BIN_COUNT];
-        int counts[BIN_COUNT] = {0};
-        for (int b = 0; b < BIN_COUNT; b++) bins[b] = box_empty();
-        for (int i = 0; i < count; i++) {
-            const box *b = boxes + order[i];
-            int bin = split_bin(b, axis, low, scale);
-            box_add(&bins[bin], b->min, b->max);
-            counts[bin]++;
-        }
-
-        /* Area times count of all bins from b on, then the same from the left. */
-        float right_cost[BIN_COUNT];
-        box side = box_empty();
-        int side_count = 0;
-        for (int b = BIN_COUNT - 1; b > 0; b--) {
-            box_add(&side, bins[b].min, bins[b].max);
-            side_count += counts[b];
-            right_cost[b] = side_count ? box_area(&side) * (float)side_count : INFINITY;
-        }
-
-        /* the same from the left; the cheapest sum wins */
-        side = box_empty();
-        side_count = 0;
-        for (int b = 1; b < BIN_COUNT; b++) {
-            box_add(&side, bins[b - 1].min, bins[b - 1].max);
-            side_count += counts[b - 1];
-            if (side_count == 0) continue;
-            float cost = box_area(&side) * (float)side_count + right_cost[b];
-            if (cost < best_cost) {
-                best_cost = cost;
-                best = (split){axis, b, low, scale};
+        int bin = split_bin(&boxes[i], axis, low, scale);
+        int g = group_count;
+        while (g > 0 && bins[g - 1] >= bin) g--;
+        if (g == group_count || bins[g] != bin) {
+            for (int k = group_count++; k > g; k--) {
+                bins[k] = bins[k - 1];
+                counts[k] = counts[k - 1];
+                groups[k] = groups[k - 1];
             }
+            bins[g] = bin;
+            counts[g] = 0;
+            groups[g] = span_empty();
         }
+        counts[g]++;
+        span_add(&groups[g], &boxes[i]);
+    }
+    return group_count;
+}
+
+/* The groups of many triangles: bins that hold any. */
+static int groups_count(const span *boxes, int count, int axis, float low, float scale, int *bins, int *counts,
+                        span *groups)
+{
+    for (int b = 0; b < BIN_COUNT; b++) {
+        groups[b] = span_empty();
+        counts[b] = 0;
+    }
+    for (int i = 0; i < count; i++) {
+        int bin = split_bin(&boxes[i], axis, low, scale);
+        span_add(&groups[bin], &boxes[i]);
+        counts[bin]++;
     }
 
+    /* without the empty ones */
+    int group_count = 0;
+    for (int b = 0; b < BIN_COUNT; b++) {
+        if (counts[b] == 0) continue;
+        bins[group_count] = b;
+        counts[group_count] = counts[b];
+        groups[group_count++] = groups[b];
+    }
+    return group_count;
+}
+
+static split split_find(const span *boxes, int count, const build_entry *e)
+{
+    /* a leaf costs its triangles */
+    split best = {-1, 0, count <= LEAF_SIZE ? (float)(count - 1) * span_area(&e->bounds) : INFINITY};
+
+    /* the cheapest cut of all axes */
+    for (int axis = 0; axis < 3; axis++) {
+        float low = e->centres.v[axis];
+        float scale = split_scale(e, axis);
+        if (!(scale > 0)) continue;
+
+        int bins[BIN_COUNT];
+        int counts[BIN_COUNT];
+        span groups[BIN_COUNT];
+        int group_count = count <= BIN_COUNT / 2
+                              ? groups_sort(boxes, count, axis, low, scale, bins, counts, groups)
+                              : groups_count(boxes, count, axis, low, scale, bins, counts, groups);
+        split_groups(axis, group_count, bins, counts, groups, &best);
+    }
     return best;
 }
 
-/* Move the triangles of lower bins to the front; returns how many. Stable, with `spare` for the others. */
-static int split_apply(const split *s, const box *boxes, int *order, int count, int *spare)
+/* Boxes and numbers of the triangles, in the order of the leaves, and room for as many. */
+typedef struct build_lists {
+    span *boxes, *spare_boxes;
+    int *spare;
+} build_lists;
+
+/* Move the triangles of lower bins to the front, or the first half without a cut; children get their boxes. */
+static int split_apply(const split *s, const build_entry *e, span *boxes, int *order, int count,
+                       const build_lists *lists, build_entry children[2])
 {
-    int left = 0, right = 0;
+    float low = s->axis < 0 ? 0 : e->centres.v[s->axis];
+    float scale = s->axis < 0 ? 0 : split_scale(e, s->axis);
+    int left = 0;
+    int right = 0;
+    for (int k = 0; k < 2; k++) children[k].bounds = children[k].centres = span_empty();
+
+    /* stable, with the spare lists for the right ones */
     for (int i = 0; i < count; i++) {
-        int t = order[i];
-        if (split_bin(boxes + t, s->axis, s->low, s->scale) < s->bin)
-            order[left++] = t;
-        else
-            spare[right++] = t;
+        span own = boxes[i];
+        span centre = span_centre(&own);
+        bool first = s->axis < 0 ? i < count / 2 : split_bin(&own, s->axis, low, scale) < s->bin;
+        build_entry *child = &children[first ? 0 : 1];
+        span_add(&child->bounds, &own);
+        span_add(&child->centres, &centre);
+        if (first) {
+            order[left] = order[i];
+            boxes[left++] = own;
+        } else {
+            lists->spare[right] = order[i];
+            lists->spare_boxes[right++] = own;
+        }
     }
-    memcpy(order + left, spare, (size_t)right * sizeof *order);
+
+    memcpy(order + left, lists->spare, (size_t)right * sizeof *order);
+    memcpy(boxes + left, lists->spare_boxes, (size_t)right * sizeof *boxes);
     return left;
 }
 
-typedef struct build_entry {
-    int node, depth;
-} build_entry;
-
-static void tree_build(bvh *tree, const box *boxes, int *spare)
+static void tree_build(bvh *tree, const build_lists *lists)
 {
     build_entry stack[STACK_SIZE];
     int stacked = 0;
 
-    stack[stacked++] = (build_entry){0, 0};
+    /* the root */
+    build_entry root = {0, 0, span_empty(), span_empty()};
+    for (int t = 0; t < tree->triangle_count; t++) {
+        span centre = span_centre(&lists->boxes[t]);
+        span_add(&root.bounds, &lists->boxes[t]);
+        span_add(&root.centres, &centre);
+    }
+    stack[stacked++] = root;
     tree->nodes[0] = (bvh_node){.first = 0, .count = tree->triangle_count};
     tree->node_count = 1;
 
     while (stacked > 0) {
         build_entry entry = stack[--stacked];
         bvh_node *node = tree->nodes + entry.node;
-
-        /* bounds */
-        int *order = tree->order + node->first, count = node->count;
-        box bounds = box_empty();
-        for (int i = 0; i < count; i++) box_add(&bounds, boxes[order[i]].min, boxes[order[i]].max);
-        memcpy(node->min, bounds.min, sizeof node->min);
-        memcpy(node->max, bounds.max, sizeof node->max);
+        int *order = tree->order + node->first;
+        span *boxes = lists->boxes + node->first;
+        int count = node->count;
+        for (int k = 0; k < 3; k++) {
+            node->min[k] = entry.bounds.v[k];
+            node->max[k] = -entry.bounds.v[k + 4];
+        }
         if (count == 1) continue;
 
         /* Cut by the heuristic; in the middle of the list when all centres coincide or the tree gets deep. */
         split s = {.axis = -1};
-        if (entry.depth < MAX_SAH_DEPTH) s = split_find(boxes, order, count, &bounds);
+        if (entry.depth < MAX_SAH_DEPTH) s = split_find(boxes, count, &entry);
         if (s.axis < 0 && count <= LEAF_SIZE) continue;
-        int left = s.axis < 0 ? count / 2 : split_apply(&s, boxes, order, count, spare);
+        build_entry children[2];
+        int left = split_apply(&s, &entry, boxes, order, count, lists, children);
 
         /* the two halves, left first */
         int child = tree->node_count;
@@ -182,8 +304,11 @@ static void tree_build(bvh *tree, const box *boxes, int *spare)
 
         node->first = child;
         node->count = 0;
-        stack[stacked++] = (build_entry){child + 1, entry.depth + 1};
-        stack[stacked++] = (build_entry){child, entry.depth + 1};
+        for (int k = 1; k >= 0; k--) {
+            children[k].node = child + k;
+            children[k].depth = entry.depth + 1;
+            stack[stacked++] = children[k];
+        }
     }
 }
 
@@ -194,26 +319,27 @@ cutis_result bvh_build(bvh *tree, int triangle_count, const int *triangles, cons
     *tree = (bvh){.triangle_count = triangle_count, .triangles = triangles};
     if (triangle_count == 0) return CUTIS_OK;
 
-    /* the tree stays, boxes of triangles and a spare list go */
+    /* the tree stays, boxes of triangles and spare lists go */
     size_t count = (size_t)triangle_count;
     tree->nodes = ARENA_ARRAY(memory, bvh_node, 2 * count - 1);
     tree->order = ARENA_ARRAY(memory, int, count);
-    box *boxes = memory_allocate(&memory->allocator, count, sizeof *boxes);
-    int *spare = memory_allocate(&memory->allocator, count, sizeof *spare);
-    bool ok = tree->nodes && tree->order && boxes && spare;
+    build_lists lists = {.boxes = memory_allocate(&memory->allocator, 2 * count, sizeof *lists.boxes),
+                         .spare = memory_allocate(&memory->allocator, count, sizeof *lists.spare)};
+    bool ok = tree->nodes && tree->order && lists.boxes && lists.spare;
 
     /* from the root down */
     if (ok) {
+        lists.spare_boxes = lists.boxes + count;
         for (int t = 0; t < triangle_count; t++) {
+            box b = box_empty();
+            box_add_triangle(&b, triangles + 3 * (size_t)t, positions);
             tree->order[t] = t;
-            boxes[t] = box_empty();
-            box_add_triangle(&boxes[t], triangles + 3 * (size_t)t, positions);
+            lists.boxes[t] = (span){{b.min[0], b.min[1], b.min[2], 0, -b.max[0], -b.max[1], -b.max[2], 0}};
         }
-        tree_build(tree, boxes, spare);
+        tree_build(tree, &lists);
     }
-    memory_release(&memory->allocator, spare, count, sizeof *spare);
-
-    memory_release(&memory->allocator, boxes, count, sizeof *boxes);
+    memory_release(&memory->allocator, lists.spare, count, sizeof *lists.spare);
+    memory_release(&memory->allocator, lists.boxes, 2 * count, sizeof *lists.boxes);
     return ok ? CUTIS_OK : error_memory(error, "the tree of boxes");
 }
 
