@@ -15,6 +15,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "math/simd.h"
+
 enum {
     LEAF_SIZE = 4,      /* triangles that a leaf may hold; more make a shallower tree with looser boxes */
     BIN_COUNT = 16,     /* candidate cuts an axis; more change the tree little */
@@ -74,7 +76,7 @@ static inline span span_empty(void)
 
 static inline void span_add(span *s, const span *other)
 {
-    for (int k = 0; k < 8; k++) s->v[k] = other->v[k] < s->v[k] ? other->v[k] : s->v[k];
+    for (int k = 0; k < 8; k += LANES) v_store(s->v + k, v_min(v_load(other->v + k), v_load(s->v + k)));
 }
 
 /* Half the surface; 0 for an empty box. */
