@@ -292,6 +292,7 @@ static difference rigs_differ(const cutis_rig *was, const float *pose, const cha
         d.mean += away;
         count++;
         joint_count(a->joints[j].name, away);
+        if (away >= 0.03) print_message("        %s %.1f %%\n", a->joints[j].name, 100 * away);
         if (away > d.worst) snprintf(d.at, sizeof d.at, "%s", a->joints[j].name);
         d.worst = fmax(d.worst, away);
     }

@@ -377,6 +377,46 @@ static float span_find(const fit_body *b, const int hands[2], const float held[2
     return way / (1 - cut);
 }
 
+/* How far it is from a place to the surface along a direction. */
+static float surface_reach(const fit_body *b, vec3 from, vec3 way)
+{
+    float step = 0.5f * b->shape->solid.spacing;
+    float reach = 0;
+    while (reach < b->shape->size && solid_sample(&b->shape->solid, vec3_madd(from, way, reach + step)) < 0)
+        reach += step;
+    return reach;
+}
+
+/*
+ * Arms that hang are placed again: half of the way from hand to hand is an arm and half of the way between the
+ * shoulders, which the taut way past the armpits tells badly (8 % too little for a fat man, 8 % too much for a slim
+ * woman). Shoulders move half of the way to their share of it, too. Arms up to 30 degrees below the level stay as they
+ * are; from 60 on all of this counts. Returns the better half.
+ */
+static float arms_span(const fit_body *b, const biped_tips *t, const float held[2], float half, limb_joints arms[2])
+{
+    /* how far they hang */
+    float hang = 0;
+    for (int k = 0; k < 2; k++) {
+        vec3 up = vec3_normalize(vec3_sub(arms[k].root, arms[k].bend));
+        hang += 0.5f * CLAMP((fit_height(b, up) - 0.5f) / 0.37f, 0, 1);
+    }
+    if (!(hang > 0)) return half;
+
+    /* the sum of its parts */
+    float width = 0.5f * vec3_distance(arms[0].root, arms[1].root);
+    half += hang * (CLAMP(0.82f * half + width, 0.85f * half, 1.15f * half) - half);
+    for (int k = 0; k < 2; k++) arms[k] = arm_place(b, t->hands[k], half, held[k]);
+
+    /* shoulders at their share */
+    vec3 out = vec3_sub(arms[0].root, arms[1].root);
+    width = 0.5f * vec3_length(out);
+    vec3 shift = vec3_scale(vec3_normalize(out), 0.5f * hang * (0.18f * half - width));
+    arms[0].root = vec3_add(arms[0].root, shift);
+    arms[1].root = vec3_sub(arms[1].root, shift);
+    return half;
+}
+
 /* ---- trunk and head ---- */
 
 typedef struct head_joints {
@@ -496,16 +536,6 @@ static bool arms_grown(const fit_body *b, const biped_tips *t, vec3 chest, vec3 
     if (below < 0.22f || trunk > (neck < 0 ? 0.2f : 0.24f)) return false;
     *between = shape_curve_at(&way, (MAX(neck, 0.3f) + SHOULDERS_BELOW) * length, NULL);
     return true;
-}
-
-/* How far it is from a place to the surface along a direction. */
-static float surface_reach(const fit_body *b, vec3 from, vec3 way)
-{
-    float step = 0.5f * b->shape->solid.spacing;
-    float reach = 0;
-    while (reach < b->shape->size && solid_sample(&b->shape->solid, vec3_madd(from, way, reach + step)) < 0)
-        reach += step;
-    return reach;
 }
 
 /*
@@ -634,7 +664,10 @@ bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
 
     /* arms that touch the trunk hang from the place where shoulders are, and are as long as arms are */
     vec3 between;
-    bool grown = arms_grown(b, t, chest, pelvis, body_way, &between);
+    float lower = MIN(fit_height(b, arms[0].root), fit_height(b, arms[1].root)) - fit_height(b, chest);
+    bool grown = arms_grown(b, t, vec3_madd(chest, b->up, lower), pelvis, body_way, &between);
+    if (!grown) half = arms_span(b, t, held, half, arms);
+    chest = vec3_lerp(arms[0].root, arms[1].root, 0.5f);
     if (grown) {
         vec3 out = b->plane_count ? b->planes[0].normal : vec3_sub(legs[0].root, legs[1].root);
         out = vec3_normalize(fit_level(b, out));
