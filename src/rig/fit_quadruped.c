@@ -203,12 +203,17 @@ static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, ve
     if (fabsf(vec3_dot(vec3_sub(s->tips[end->tip].place, withers), left)) < 0.12f * length)
         *nose = s->tips[end->tip].place;
 
-    /* where other far ends of the head join */
+    /* where other far ends of the head join, by how clearly they stand out: a thin ear is seen or not by chance */
     float parts = 0;
+    float clear = 0;
     for (int i = 0; i < s->tip_count; i++) {
         float join = b->joins[end->tip * SHAPE_TIPS + i];
-        if (i != end->tip && join > 0.15f * way && join < 0.9f * way) parts = MAX(parts, join);
+        if (i == end->tip || join < 0.15f * way || join > 0.9f * way) continue;
+        float weight = CLAMP((s->tips[i].reach / s->farthest - 0.035f) / 0.03f, 0, 1);
+        parts += weight * join;
+        clear += weight;
     }
+    if (clear > 0) parts /= clear;
 
     /* ears and tusks beside a trunk go their own way to the neck: take where they grow out */
     float grown = 0;
@@ -225,9 +230,9 @@ static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, ve
         count++;
     }
 
-    /* ears and horns are seen or not by chance where they are thin: they move it half of the way only */
+    /* ears and horns move it half of the way at most */
     float at = 0.42f * way;
-    if (parts > 0) at = 0.5f * (at + CLAMP(parts, 0.3f * way, 0.6f * way));
+    if (parts > 0) at += 0.5f * MIN(1.0f, 0.5f * clear) * (CLAMP(parts, 0.3f * way, 0.6f * way) - at);
     if (count) at = CLAMP(grown / (float)count, 0.3f * way, 0.85f * way);
 
     /* a trunk is no part of the skull: over 24 animals muzzles take 0.12 to 0.4 of the way, trunks 0.55 and more */
@@ -236,6 +241,13 @@ static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, ve
 
     *skull = shape_curve_at(c, at, NULL);
     *nape = shape_curve_at(c, way - 0.28f * (way - at), NULL);
+
+    /* the curve of an ear or a whisker tells little of the head: then the foremost cell near the middle counts */
+    float aside = fabsf(vec3_dot(vec3_sub(s->tips[end->tip].place, withers), left)) / length;
+    float ear = CLAMP((aside - 0.12f) / 0.2f, 0, 1);
+    vec3 straight = vec3_lerp(end->extreme, withers, 0.42f);
+    *skull = vec3_lerp(*skull, straight, ear);
+    *nape = vec3_lerp(*nape, vec3_lerp(withers, straight, 0.28f), ear);
 }
 
 bool fit_quadruped_place(const fit_body *b, const fit_try *try, fit *made)
