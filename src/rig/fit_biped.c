@@ -792,14 +792,20 @@ bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
     /* what points ahead: toes, soles before the shins (a robe hides them), and the face */
     vec3 forward = vec3_cross(aside, b->up);
     for (int k = 0; k < 2 && !robe; k++) soles += fit_toes(b, leg_tips[k], leg_way, legs[k].end, forward);
-    float front = vec3_dot(forward, toes) + 2 * leg_way * soles + 3 * face_ahead(b, &head, forward);
+    float face = 2 * leg_way * soles + 3 * face_ahead(b, &head, forward);
+    float front = vec3_dot(forward, toes) + face;
+    float own_way = vec3_dot(forward, b->ahead);
     bool turn = front < 0;
 
-    /* where they hardly do, as in boots: a tail, or else the file's own way */
+    /*
+     * Where they hardly do, as in boots: a tail, or else the file's own way; of a body that lies across that, soles and
+     * face, as the far end of a boot may be its heel.
+     */
     if (fabsf(front) < 0.05f * b->height) {
         int behind = tail_find(b, t, pelvis, forward, aside);
         int before = tail_find(b, t, pelvis, vec3_scale(forward, -1), aside);
-        turn = behind < 0 && before < 0 ? vec3_dot(forward, b->ahead) < 0 : behind < 0;
+        turn = behind < 0;
+        if (behind < 0 && before < 0) turn = fabsf(own_way) > 0.7f ? own_way < 0 : face < 0;
     }
     if (turn) forward = vec3_scale(forward, -1);
 
