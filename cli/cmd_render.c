@@ -297,8 +297,8 @@ static const cli_option options[] = {
     {.name = "view",
      .kind = CLI_TEXT,
      .value = "AZ,EL",
-     .help = "azimuth (0: front, 90: left side) and elevation in degrees, or front, side, top, ...; several are "
-             "separated by blanks or commas",
+     .help = "azimuth (0: front, 90: left side) and elevation in degrees, or front, side, top, ..., of a "
+             "character turned by front@DEGREES; several are separated by blanks or commas",
      .fallback = "30,12"},
     {.name = "zoom",
      .kind = CLI_TEXT,

@@ -154,6 +154,14 @@ static int load_landmarks(const char *path, landmark_list *list)
     return CLI_OK;
 }
 
+/* Whether the body was recognised with +Z up. */
+static bool rig_z_up(const cutis_rig *rig)
+{
+    for (int i = 0; i < rig->sentence_count; i++)
+        if (strcmp(rig->sentences[i], "+Z points up") == 0) return true;
+    return false;
+}
+
 static void print_report(const char *name, const cutis_rig *rig, bool kept)
 {
     char vertices[32];
@@ -167,23 +175,65 @@ static void print_report(const char *name, const cutis_rig *rig, bool kept)
                rig->weight_ms);
 }
 
-/* Numbered joints from three sides by 'render', and the table that tells their names and places, as landmarks. */
-static int picture_draw(const cutis_character *c, const char *path, const char *picture, bool quiet)
+/*
+ * The way that a rigged body faces, in degrees about its up axis from the front of the scene: across the line from its
+ * right joints to its left ones. 0 where there are no sides.
+ */
+static double body_heading(const cutis_character *c, const float *joints, bool z_up)
 {
+    double left[3] = {0, 0, 0};
+    for (int j = 0; j < c->joint_count; j++) {
+        size_t length = strlen(c->joints[j].name);
+        if (length < 3 || strcmp(c->joints[j].name + length - 2, "_l") != 0) continue;
+
+        /* its twin on the right */
+        char *name = cli_format("%s", c->joints[j].name);
+        name[length - 1] = 'r';
+        int other = cutis_character_find_joint(c, name);
+        free(name);
+        for (int k = 0; k < 3 && other >= 0; k++)
+            left[k] += (double)joints[12 * j + 4 * k + 3] - joints[12 * other + 4 * k + 3];
+    }
+
+    /* the front is +Z, or -Y where +Z is up; left of it is +X */
+    double aside = z_up ? left[1] : -left[2];
+    if (left[0] == 0 && aside == 0) return 0;
+    return atan2(aside, left[0]) * 180 / 3.14159265358979;
+}
+
+/* Numbered joints from three sides by 'render', and the table that tells their names and places, as landmarks. */
+static int picture_draw(const cutis_character *c, bool z_up, const char *path, const char *picture, bool quiet)
+{
+    /* front and side are the body's own, whichever way it faces */
+    float *joints = cli_allocate(12 * (size_t)c->joint_count, sizeof *joints);
+    cutis_pose_rest(c, joints);
+    double turn = body_heading(c, joints, z_up);
+    char *view = cli_format("front@%.0f,side@%.0f,top@%.0f", turn, turn, turn);
+
     /* draw the rig with its joints' numbers */
-    char *argv[] = {(char *)path, "--style", "numbers,no-floor,white", "--view", "front,side,top", "--size",
-                    "1800x700",   "-o",      (char *)picture,          "--quiet"};
+    char *argv[] = {(char *)path,
+                    "--style",
+                    z_up ? "numbers,no-floor,white,z-up" : "numbers,no-floor,white",
+                    "--view",
+                    view,
+                    "--size",
+                    "1800x700",
+                    "-o",
+                    (char *)picture,
+                    "--quiet"};
     cli_arguments arguments;
     bool help;
     int status = cli_parse(&cmd_render, CLI_COUNT(argv), argv, &arguments, &help);
     if (status == CLI_OK) status = cmd_render.run(&arguments);
 
     cli_arguments_free(&arguments);
-    if (status != CLI_OK || quiet) return status;
+    free(view);
+    if (status != CLI_OK || quiet) {
+        free(joints);
+        return status;
+    }
 
     /* their names and places */
-    float *joints = cli_allocate(12 * (size_t)c->joint_count, sizeof *joints);
-    cutis_pose_rest(c, joints);
     cli_table *table = cli_table_create("rlrrr");
     cli_table_heads(table, "number|joint|x|y|z");
 
@@ -369,7 +419,7 @@ static int run(const cli_arguments *arguments)
     if (status == CLI_OK && !quiet) print_report(path ? path : name, rig, kept);
     if (status == CLI_OK && path) status = save_all(rig->character, &examples, name, path, kept);
     if (status == CLI_OK && cli_given(arguments, "picture"))
-        status = picture_draw(rig->character, path, cli_text(arguments, "picture"), quiet);
+        status = picture_draw(rig->character, rig_z_up(rig), path, cli_text(arguments, "picture"), quiet);
     if (status == CLI_OK) status = compare_all(arguments, character, rig, kept);
 
     /* a doubtful result has an exit code of its own */

@@ -22,14 +22,17 @@ static const struct {
                    {"side", 90, 5},    {"back", 180, 5},          {"top", 0, 89},
                    {"bottom", 0, -89}, {"three-quarter", 35, 15}, {"three-quarter-back", 145, 15}};
 
-/* One view: a name, or "AZ,EL". */
+/* One view: a name, which "@DEGREES" turns with a character that faces another way, or "AZ,EL". */
 static int view_parse(const cli_arguments *arguments, const char *word, picture_view *view)
 {
     /* by name */
-    for (int i = 0; i < CLI_COUNT(NAMED_VIEWS); i++)
-        if (strcmp(word, NAMED_VIEWS[i].name) == 0) {
-            snprintf(view->name, sizeof view->name, "%s", word);
-            view->azimuth = NAMED_VIEWS[i].azimuth;
+    size_t length = strcspn(word, "@");
+    double turn = 0;
+    bool turned = word[length] == 0 || (cli_parse_numbers(word + length + 1, ',', 1, &turn) && fabs(turn) <= 3600);
+    for (int i = 0; i < CLI_COUNT(NAMED_VIEWS) && turned; i++)
+        if (strlen(NAMED_VIEWS[i].name) == length && strncmp(word, NAMED_VIEWS[i].name, length) == 0) {
+            snprintf(view->name, sizeof view->name, "%s", NAMED_VIEWS[i].name);
+            view->azimuth = NAMED_VIEWS[i].azimuth + (float)turn;
             view->elevation = NAMED_VIEWS[i].elevation;
             return CLI_OK;
         }
