@@ -451,25 +451,40 @@ static fit_plane plane_refine(const fit_body *b, fit_plane given)
     return best;
 }
 
-void fit_planes_find(fit_body *b, float least)
-{
-    enum { TURNS = 36, SHIFTS = 6 };
-    const shape *s = b->shape;
-    fit_plane found[TURNS];
-    vec3 first = vec3_orthogonal(b->up);
-    vec3 mean = {0, 0, 0};
-    for (int i = 0; i < s->count; i++) mean = vec3_madd(mean, s->places[i], 1 / (float)s->count);
+enum { TURNS = 36 };
 
-    /* the best at each turn by steps of five degrees; what hangs on one side only moves the mean: look beside it too */
-    for (int turn = 0; turn < TURNS; turn++) {
-        vec3 normal = quat_rotate(quat_axis_angle(b->up, 3.14159265358979 * turn / TURNS), first);
-        found[turn] = (fit_plane){.share = -1};
+/* The best plane at each turn by steps of five degrees. */
+typedef struct turns_work {
+    const fit_body *body;
+    vec3 first, mean;
+    fit_plane found[TURNS];
+} turns_work;
+
+static void turns_block(void *context, int begin, int end)
+{
+    enum { SHIFTS = 6 };
+    turns_work *w = context;
+    const shape *s = w->body->shape;
+    for (int turn = begin; turn < end; turn++) {
+        vec3 normal = quat_rotate(quat_axis_angle(w->body->up, 3.14159265358979 * turn / TURNS), w->first);
+        w->found[turn] = (fit_plane){.share = -1};
+
+        /* what hangs on one side only moves the mean: look beside it too */
         for (int shift = -SHIFTS; shift <= SHIFTS; shift++) {
-            float offset = vec3_dot(mean, normal) + (float)shift * s->solid.spacing;
+            float offset = vec3_dot(w->mean, normal) + (float)shift * s->solid.spacing;
             float share = mirror_share(s, normal, offset, 1 + s->count / 500);
-            if (share > found[turn].share) found[turn] = (fit_plane){normal, offset, share};
+            if (share > w->found[turn].share) w->found[turn] = (fit_plane){normal, offset, share};
         }
     }
+}
+
+void fit_planes_find(fit_body *b, float least)
+{
+    const shape *s = b->shape;
+    turns_work work = {.body = b, .first = vec3_orthogonal(b->up)};
+    for (int i = 0; i < s->count; i++) work.mean = vec3_madd(work.mean, s->places[i], 1 / (float)s->count);
+    parallel_for(b->jobs, TURNS, 6, turns_block, &work);
+    const fit_plane *found = work.found;
 
     /* maxima over the turns, best first */
     b->plane_count = 0;
@@ -679,15 +694,17 @@ static bool template_fit(const fit_template *t, const fit_body *b, fit *best)
     return true;
 }
 
-/* What the templates ask of each tip that takes a search: its curve, ways and sections. Ways go both ways. */
-static bool tip_measure(fit_body *b, int tip, float *distances)
+/*
+ * What the templates ask of each tip that takes a search: its curve, sections, and the ways between it and those before
+ * it. distances, parents: (count).
+ */
+static void tip_measure(const fit_body *b, int tip, shape_room *room, float *distances, int *parents)
 {
     const shape *s = b->shape;
-    int *parents = b->scratch;
 
     shape_curve_trace(s, &s->tips[tip], &b->curves[tip]);
-    if (!shape_spread(s, s->tips[tip].node, distances, parents)) return false;
-    for (int k = 0; k < s->tip_count; k++) {
+    shape_spread(s, s->tips[tip].node, room, distances, parents);
+    for (int k = 0; k <= tip; k++) {
         b->between[tip * SHAPE_TIPS + k] = distances[s->tips[k].node];
         b->between[k * SHAPE_TIPS + tip] = distances[s->tips[k].node];
 
@@ -714,8 +731,31 @@ static bool tip_measure(fit_body *b, int tip, float *distances)
         int bin = (int)(distances[i] / b->bin);
         if (bin < FIT_BINS) areas[bin] += spacing * spacing * spacing / b->bin;
     }
+}
 
-    return true;
+/* Tips that are measured side by side: every second one by each block. */
+enum { TIP_BLOCKS = 2 };
+typedef struct tips_work {
+    const fit_body *body;
+    int first;
+    float *distances[TIP_BLOCKS];
+    int *parents[TIP_BLOCKS];
+    shape_room rooms[TIP_BLOCKS];
+} tips_work;
+
+static void tips_block(void *context, int begin, int end)
+{
+    tips_work *w = context;
+    for (int k = begin; k < end; k++)
+        for (int i = w->first + k; i < w->body->shape->tip_count; i += TIP_BLOCKS)
+            tip_measure(w->body, i, &w->rooms[k], w->distances[k], w->parents[k]);
+}
+
+/* Measure the tips from a number on. */
+static void tips_measure(tips_work *w, const cutis_jobs *jobs, int first)
+{
+    w->first = first;
+    parallel_for(jobs, TIP_BLOCKS, 1, tips_block, w);
 }
 
 /* Where the other curves join that of a tip. marks: (count), -1 before and after. */
@@ -823,13 +863,36 @@ static void bounds_find(fit_body *b)
     b->height = b->top - b->ground;
 }
 
+/* The templates of one body side by side. */
+typedef struct templates_work {
+    const fit_body *body;
+    const char *name; /* the only one, or NULL */
+    fit *made;        /* (templates) name NULL: it does not fit */
+} templates_work;
+
+static void templates_block(void *context, int begin, int end)
+{
+    templates_work *w = context;
+    for (int t = begin; t < end; t++) {
+        fit *made = &w->made[t];
+        *made = (fit){.name = TEMPLATES[t].name, .kind = TEMPLATES[t].kind, .score = 0, .up = w->body->up};
+        bool asked = !w->name || strcmp(w->name, TEMPLATES[t].name) == 0;
+        if (!asked || !template_fit(&TEMPLATES[t], w->body, made)) {
+            made->name = NULL;
+            continue;
+        }
+        made->skeleton.name = TEMPLATES[t].name;
+        made->score *= fit_agree(w->body, &made->skeleton);
+    }
+}
+
 bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const cutis_rig_landmark *landmarks,
-              int landmark_count, arena *memory, fit *best, fit *second)
+              int landmark_count, const cutis_jobs *jobs, arena *memory, fit *best, fit *second)
 {
     arena scratch = arena_create(&memory->allocator);
     shape *s = ARENA_ARRAY(&scratch, shape, 1);
     fit_body b = {
-        .shape = s, .bin = given->farthest / FIT_BINS, .landmarks = landmarks, .landmark_count = landmark_count};
+        .shape = s, .jobs = jobs, .bin = given->farthest / FIT_BINS, .landmarks = landmarks, .landmark_count = landmark_count};
     int n = SHAPE_TIPS;
 
     b.curves = ARENA_ARRAY(&scratch, shape_curve, n);
@@ -838,8 +901,13 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
     b.joins = ARENA_ARRAY(&scratch, float, n *n);
     b.areas = ARENA_ARRAY(&scratch, float, n *FIT_BINS);
     b.scratch = ARENA_ARRAY(&scratch, int, given->count);
-    float *distances = ARENA_ARRAY(&scratch, float, given->count);
-    fit *made = ARENA_ARRAY(&scratch, fit, 1);
+    tips_work tips = {.body = &b};
+    for (int k = 0; k < TIP_BLOCKS; k++) {
+        tips.distances[k] = ARENA_ARRAY(&scratch, float, given->count);
+        tips.parents[k] = ARENA_ARRAY(&scratch, int, given->count);
+        shape_room_create(given, &scratch, &tips.rooms[k]);
+    }
+    templates_work work = {&b, name, ARENA_ARRAY(&scratch, fit, COUNT_OF(TEMPLATES))};
 
     bool fine = !scratch.failed;
     best->score = -1;
@@ -848,7 +916,7 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
     /* curves, ways and sections of the far ends serve both axes */
     if (fine) {
         *s = *given;
-        for (int i = 0; i < s->tip_count && fine; i++) fine = tip_measure(&b, i, distances);
+        tips_measure(&tips, jobs, 0);
     }
 
     /* glTF has +Y up, many other files +Z */
@@ -862,20 +930,15 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
         fit_planes_find(&b, SYMMETRIC);
         twins_add(&b, s);
         crown_add(&b, s);
-        for (int i = MIN(given->tip_count, SHAPE_TIPS - 1); i < s->tip_count && fine; i++)
-            fine = tip_measure(&b, i, distances);
+        tips_measure(&tips, jobs, MIN(given->tip_count, SHAPE_TIPS - 1));
         for (int i = 0; i < s->count; i++) b.scratch[i] = -1;
         for (int i = 0; i < s->tip_count && fine; i++) tip_joins(&b, i, b.scratch);
 
         /* the best template and the best of another kind */
+        if (fine) parallel_for(jobs, COUNT_OF(TEMPLATES), 1, templates_block, &work);
         for (int t = 0; t < COUNT_OF(TEMPLATES) && fine; t++) {
-            if (name && strcmp(name, TEMPLATES[t].name) != 0) continue;
-
-            *made = (fit){.name = TEMPLATES[t].name, .kind = TEMPLATES[t].kind, .score = 0, .up = b.up};
-            if (!template_fit(&TEMPLATES[t], &b, made)) continue;
-            made->skeleton.name = TEMPLATES[t].name;
-            made->score *= fit_agree(&b, &made->skeleton);
-
+            fit *made = &work.made[t];
+            if (!made->name) continue;
             if (axis) made->score -= LYING;
             if (made->score > best->score) {
                 if (best->score >= 0 && best->kind != made->kind) *second = *best;
@@ -978,7 +1041,7 @@ static cutis_result things_try(const shape *body, int point_count, const float *
     for (int look = 0; look < (fit_certain(best, second) ? 1 : 2) * up_count; look++) {
         int count;
         int things = fit_things_drop(body, ups[look % up_count], look >= up_count, point_count, positions,
-                                     triangle_count, triangles, memory, kept, &count);
+                                     triangle_count, triangles, jobs, memory, kept, &count);
         if (things < 0) return error_memory(error, "a rig");
         if (things == before || count == 0) continue;
         before = things;
@@ -987,7 +1050,7 @@ static cutis_result things_try(const shape *body, int point_count, const float *
         cutis_result result = shape_build(point_count, positions, count, kept, FIT_CELLS, jobs, memory, bare, error);
         if (result == CUTIS_ERROR_DATA) continue;
         if (result != CUTIS_OK) return result;
-        bool found = fit_find(bare, NULL, turn, y_up, NULL, 0, memory, &fits[0], &fits[1]);
+        bool found = fit_find(bare, NULL, turn, y_up, NULL, 0, jobs, memory, &fits[0], &fits[1]);
         if (!found && (memory->failed || fits[0].score >= 0)) return error_memory(error, "a rig");
         if (!found || !fit_certain(&fits[0], &fits[1])) continue;
         if (fit_certain(best, second) && fits[0].score < best->score + FIT_GAP) continue;
@@ -1021,14 +1084,14 @@ cutis_result fit_surface(int point_count, const float *positions, int triangle_c
 
         if (result == CUTIS_OK) {
             landmarks_settle(body, turn, landmarks, landmark_count);
-            bool found = fit_find(body, name, turn, y_up, landmarks, landmark_count, &scratch, best, second);
+            bool found = fit_find(body, name, turn, y_up, landmarks, landmark_count, jobs, &scratch, best, second);
             if (found && !name && landmark_count == 0)
                 result = things_try(body, point_count, turned, triangle_count, triangles, turn, y_up, jobs, &scratch,
                                     best, second, error);
             if (found && !name && best->score < FIT_BOUND && landmark_count == 0) {
                 /* not recognised: the tree of its limbs, with the name and the score of the best template */
                 fit *tree = ARENA_ARRAY(&scratch, fit, 2);
-                if (tree && fit_find(body, "tree", turn, y_up, NULL, 0, &scratch, &tree[0], &tree[1]))
+                if (tree && fit_find(body, "tree", turn, y_up, NULL, 0, jobs, &scratch, &tree[0], &tree[1]))
                     best->skeleton = tree[0].skeleton;
                 else
                     result = error_memory(error, "a rig");

@@ -43,6 +43,7 @@ vec3 fit_plane_image(const fit_plane *plane, vec3 p);
 /* What the fits of one body share. */
 typedef struct fit_body {
     const shape *shape;
+    const cutis_jobs *jobs;
     vec3 up;
     vec3 ahead;        /* where a body faces whose shape does not tell: +Z of the file */
     float ground, top; /* heights of the lowest and highest cells */
@@ -192,7 +193,7 @@ void fit_planes_find(fit_body *b, float least);
  * runs out.
  */
 int fit_things_drop(const shape *s, vec3 up, bool rods, int point_count, const float *positions, int triangle_count,
-                    const int *triangles, arena *memory, int *kept, int *kept_count);
+                    const int *triangles, const cutis_jobs *jobs, arena *memory, int *kept, int *kept_count);
 /* Whether the best fit is certain, beside the best one of another kind and its own other readings. */
 bool fit_certain(const fit *best, const fit *second);
 /*
@@ -205,7 +206,7 @@ quat fit_turn(int point_count, const float *positions, int triangle_count, const
  * best template of another kind, score -1 when there is none. False when memory runs out or nothing fits.
  */
 bool fit_find(const shape *s, const char *name, quat turn, bool y_up, const cutis_rig_landmark *landmarks,
-              int landmark_count, arena *memory, fit *best, fit *second);
+              int landmark_count, const cutis_jobs *jobs, arena *memory, fit *best, fit *second);
 /*
  * The same in one call, from a surface: the solid is built of the turned body, and the skeletons are turned back.
  * landmarks: (landmark_count); those on the surface are moved to the middle of the body below it. A named template that

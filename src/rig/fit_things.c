@@ -45,7 +45,7 @@ static bool piece_is_thing(const piece *p, bool rods)
 }
 
 int fit_things_drop(const shape *s, vec3 up, bool rods, int point_count, const float *positions, int triangle_count,
-                    const int *triangles, arena *memory, int *kept, int *kept_count)
+                    const int *triangles, const cutis_jobs *jobs, arena *memory, int *kept, int *kept_count)
 {
     int *roots = ARENA_ARRAY(memory, int, point_count);
     piece *pieces = ARENA_ARRAY(memory, piece, point_count);
@@ -53,7 +53,7 @@ int fit_things_drop(const shape *s, vec3 up, bool rods, int point_count, const f
     if (memory->failed) return -1;
 
     /* the plane that mirrors most of the body, things and all */
-    fit_body b = {.shape = s, .up = up};
+    fit_body b = {.shape = s, .jobs = jobs, .up = up};
     fit_planes_find(&b, 0.5f);
     if (b.plane_count == 0) return 0;
 

@@ -19,38 +19,30 @@ enum { PARTS_MAX = 64 };
 
 /* ---- shortest ways ---- */
 
-typedef struct way {
-    float distance;
-    int node;
-} way;
+typedef struct shape_way way;
 
+/* Open nodes by their distance; each is at one place of the heap. */
 typedef struct way_heap {
     way *entries;
+    int *at; /* (count) place of a node, -1: none */
     int count;
-    size_t capacity;
 } way_heap;
 
 static bool way_before(way a, way b) { return a.distance != b.distance ? a.distance < b.distance : a.node < b.node; }
 
-static bool heap_push(way_heap *q, way entry, const cutis_allocator *allocator)
+static void heap_put(way_heap *q, int i, way entry)
 {
-    /* grow */
-    if ((size_t)q->count == q->capacity) {
-        size_t capacity = q->capacity ? 2 * q->capacity : 4096;
-        way *grown = memory_allocate(allocator, capacity, sizeof *grown);
-        if (!grown) return false;
-        if (q->count) memcpy(grown, q->entries, (size_t)q->count * sizeof *grown);
-        memory_release(allocator, q->entries, q->capacity, sizeof *grown);
-        q->entries = grown;
-        q->capacity = capacity;
-    }
-
-    /* sift up */
-    int i = q->count++;
-    for (; i > 0 && way_before(entry, q->entries[(i - 1) / 2]); i = (i - 1) / 2)
-        q->entries[i] = q->entries[(i - 1) / 2];
     q->entries[i] = entry;
-    return true;
+    q->at[entry.node] = i;
+}
+
+/* Add a node, or move one that has come nearer. */
+static void heap_push(way_heap *q, way entry)
+{
+    int i = q->at[entry.node] >= 0 ? q->at[entry.node] : q->count++;
+    for (; i > 0 && way_before(entry, q->entries[(i - 1) / 2]); i = (i - 1) / 2)
+        heap_put(q, i, q->entries[(i - 1) / 2]);
+    heap_put(q, i, entry);
 }
 
 static way heap_pop(way_heap *q)
@@ -64,10 +56,11 @@ static way heap_pop(way_heap *q)
     while ((child = 2 * i + 1) < q->count) {
         if (child + 1 < q->count && way_before(q->entries[child + 1], q->entries[child])) child++;
         if (!way_before(q->entries[child], last)) break;
-        q->entries[i] = q->entries[child];
+        heap_put(q, i, q->entries[child]);
         i = child;
     }
-    q->entries[i] = last;
+    heap_put(q, i, last);
+    q->at[top.node] = -1;
     return top;
 }
 
@@ -101,26 +94,27 @@ static int node_neighbours(const shape *s, int node, int *others, float *lengths
 }
 
 /* Shortest ways from a node. central: steps cost less the deeper they run. parents: (count) or NULL. */
-static bool ways_find(const shape *s, int from, bool central, const cutis_allocator *allocator, float *distances,
-                      int *parents)
+static void ways_find(const shape *s, int from, bool central, shape_room *room, float *distances, int *parents)
 {
     /* Dijkstra's algorithm: all nodes are far but the first */
-    way_heap q = {0};
-    for (int i = 0; i < s->count; i++) distances[i] = INFINITY;
+    way_heap q = {room->ways, room->at, 0};
+    for (int i = 0; i < s->count; i++) {
+        distances[i] = INFINITY;
+        q.at[i] = -1;
+    }
     distances[from] = 0;
     if (parents) parents[from] = -1;
-    bool fine = heap_push(&q, (way){0, from}, allocator);
+    heap_push(&q, (way){0, from});
 
-    /* the nearest open node; older entries of the heap are skipped */
-    while (fine && q.count) {
+    /* the nearest open node */
+    while (q.count) {
         way w = heap_pop(&q);
-        if (w.distance > distances[w.node]) continue;
 
         /* relax its neighbours */
         int others[32];
         float lengths[32];
         int count = node_neighbours(s, w.node, others, lengths);
-        for (int k = 0; k < count && fine; k++) {
+        for (int k = 0; k < count; k++) {
             float cost = lengths[k];
             if (central) {
                 float depth = (s->depths[others[k]] + 0.5f * s->solid.spacing) / s->solid.spacing;
@@ -132,12 +126,16 @@ static bool ways_find(const shape *s, int from, bool central, const cutis_alloca
             if (!(d < distances[others[k]])) continue;
             distances[others[k]] = d;
             if (parents) parents[others[k]] = w.node;
-            fine = heap_push(&q, (way){d, others[k]}, allocator);
+            heap_push(&q, (way){d, others[k]});
         }
     }
+}
 
-    memory_release(allocator, q.entries, q.capacity, sizeof *q.entries);
-    return fine;
+bool shape_room_create(const shape *s, arena *memory, shape_room *room)
+{
+    room->ways = ARENA_ARRAY(memory, way, s->count);
+    room->at = ARENA_ARRAY(memory, int, s->count);
+    return !memory->failed;
 }
 
 /* ---- nodes and bridges ---- */
@@ -496,7 +494,7 @@ static int farthest_node(const shape *s, const float *distances)
     return best;
 }
 
-static bool middle_find(shape *s, arena *scratch)
+static bool middle_find(shape *s, shape_room *room, arena *scratch)
 {
     float *a = ARENA_ARRAY(scratch, float, s->count);
     float *b = ARENA_ARRAY(scratch, float, s->count);
@@ -505,12 +503,13 @@ static bool middle_find(shape *s, arena *scratch)
     s->middle = 0;
     for (int i = 1; i < s->count; i++)
         if (s->depths[i] > s->depths[s->middle]) s->middle = i;
-    if (scratch->failed || !shape_spread(s, s->middle, b, NULL)) return false;
+    if (scratch->failed) return false;
 
+    shape_spread(s, s->middle, room, b, NULL);
     int first = farthest_node(s, b);
-    if (!shape_spread(s, first, a, NULL)) return false;
+    shape_spread(s, first, room, a, NULL);
     int second = farthest_node(s, a);
-    if (!shape_spread(s, second, b, NULL)) return false;
+    shape_spread(s, second, room, b, NULL);
 
     /* the deepest of the nodes half way */
     float length = a[second];
@@ -555,7 +554,6 @@ cutis_result shape_build(int point_count, const float *positions, int triangle_c
     if (result != CUTIS_OK) return result;
 
     out->size = vec3_length(extent);
-    out->allocator = &memory->allocator;
     size_t cell_count = (size_t)out->solid.size[0] * (size_t)out->solid.size[1] * (size_t)out->solid.size[2];
 
     arena scratch = arena_create(&memory->allocator);
@@ -582,8 +580,10 @@ cutis_result shape_build(int point_count, const float *positions, int triangle_c
         }
 
         /* middle, ways to it, far ends */
-        fine = fine && middle_find(out, &scratch) && shape_spread(out, out->middle, out->distances, NULL);
-        fine = fine && ways_find(out, out->middle, true, &memory->allocator, costs, out->parents);
+        shape_room room;
+        fine = fine && shape_room_create(out, &scratch, &room) && middle_find(out, &room, &scratch);
+        if (fine) shape_spread(out, out->middle, &room, out->distances, NULL);
+        if (fine) ways_find(out, out->middle, true, &room, costs, out->parents);
         fine = fine && tips_find(out, &scratch);
         for (int i = 0; i < out->tip_count && fine; i++) tip_extend(out, point_count, positions, &out->tips[i]);
 
@@ -594,9 +594,9 @@ cutis_result shape_build(int point_count, const float *positions, int triangle_c
     return result;
 }
 
-bool shape_spread(const shape *s, int from, float *distances, int *parents)
+void shape_spread(const shape *s, int from, shape_room *room, float *distances, int *parents)
 {
-    return ways_find(s, from, false, s->allocator, distances, parents);
+    ways_find(s, from, false, room, distances, parents);
 }
 
 /* ---- curves ---- */

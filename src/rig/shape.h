@@ -38,7 +38,6 @@ typedef struct shape_bridge {
 } shape_bridge;
 
 typedef struct shape {
-    const cutis_allocator *allocator;
     solid solid;
     int count;      /* nodes: cells inside */
     int *cells;     /* (count) cell of each */
@@ -63,9 +62,18 @@ typedef struct shape {
 /* positions: (point_count x 3). cells: along the longest side. DATA when nothing encloses a volume. */
 cutis_result shape_build(int point_count, const float *positions, int triangle_count, const int *triangles, int cells,
                          const cutis_jobs *jobs, arena *memory, shape *out, cutis_error *error);
-/* Distances through the solid from a node, and the next nodes towards it or NULL (count); false when memory runs out.
- */
-bool shape_spread(const shape *s, int from, float *distances, int *parents);
+/* Room for a search. */
+typedef struct shape_way {
+    float distance;
+    int node;
+} shape_way;
+typedef struct shape_room {
+    shape_way *ways; /* (count) */
+    int *at;         /* (count) */
+} shape_room;
+bool shape_room_create(const shape *s, arena *memory, shape_room *room);
+/* Distances through the solid from a node, and the next nodes towards it or NULL (count). */
+void shape_spread(const shape *s, int from, shape_room *room, float *distances, int *parents);
 /* The curve of a tip from its end on the surface, smoothed. */
 void shape_curve_trace(const shape *s, const shape_tip *tip, shape_curve *curve);
 /* Place and radius at a length from the tip. */
