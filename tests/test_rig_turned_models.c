@@ -358,7 +358,7 @@ static void changed_bodies_get_the_same_skeleton(void **unused)
     assert_true(near_mean >= (9 * count) / 10);
 
     /* a few bodies are too few for a share */
-    if (given_count == 0) assert_true(near >= ((count < 100 ? 80 : 94) * count) / 100);
+    if (given_count == 0) assert_true(near >= ((count < 100 ? 80 : 95) * count) / 100);
 }
 
 /* Arms hold at most 2 % of the sternum, and nothing across the middle. */

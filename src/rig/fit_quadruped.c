@@ -239,15 +239,16 @@ static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, ve
     float thin = thin_length(c, way);
     if (thin > 0.47f * way) at = thin + 0.6f * (way - thin);
 
-    *skull = shape_curve_at(c, at, NULL);
-    *nape = shape_curve_at(c, way - 0.28f * (way - at), NULL);
-
-    /* the curve of an ear or a whisker tells little of the head: then the foremost cell near the middle counts */
+    /*
+     * The curve of an ear or a whisker is longer than that of the nose by as much as it stands out: then the skull is as
+     * far from the withers as by the foremost cell near the middle.
+     */
     float aside = fabsf(vec3_dot(vec3_sub(s->tips[end->tip].place, withers), left)) / length;
     float ear = CLAMP((aside - 0.12f) / 0.2f, 0, 1);
-    vec3 straight = vec3_lerp(end->extreme, withers, 0.42f);
-    *skull = vec3_lerp(*skull, straight, ear);
-    *nape = vec3_lerp(*nape, vec3_lerp(withers, straight, 0.28f), ear);
+    at += ear * (CLAMP(way - 0.6f * vec3_distance(end->extreme, withers), at, 0.8f * way) - at);
+
+    *skull = shape_curve_at(c, at, NULL);
+    *nape = shape_curve_at(c, way - 0.28f * (way - at), NULL);
 }
 
 bool fit_quadruped_place(const fit_body *b, const fit_try *try, fit *made)
