@@ -211,15 +211,9 @@ static int picture_draw(const cutis_character *c, bool z_up, const char *path, c
     char *view = cli_format("front@%.0f,side@%.0f,top@%.0f", turn, turn, turn);
 
     /* draw the rig with its joints' numbers */
-    char *argv[] = {(char *)path,
-                    "--style",
-                    z_up ? "numbers,no-floor,white,z-up" : "numbers,no-floor,white",
-                    "--view",
-                    view,
-                    "--size",
-                    "1800x700",
-                    "-o",
-                    (char *)picture,
+    char *argv[] = {(char *)path, "--style", z_up ? "numbers,no-floor,white,z-up" : "numbers,no-floor,white",
+                    "--view",     view,      "--size",
+                    "1800x700",   "-o",      (char *)picture,
                     "--quiet"};
     cli_arguments arguments;
     bool help;

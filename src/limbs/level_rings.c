@@ -24,11 +24,11 @@ typedef struct level_work {
     float *field, *smooth; /* (points) INFINITY where it does not reach */
     int *points;           /* (points) those that it reaches */
     int point_count;
-    int *edges; /* (edges) between those, by the level of their first point */
+    int *edges;       /* (edges) between those, by the level of their first point */
     int *edges_first; /* (LEVELS_MAX + 3) of each level */
-    int *ahead; /* (points) the next point of a loop, -1, or -2 where loops touch */
-    int *path;  /* (points) */
-    int *linked; /* (points) those with a next one at this level, rising */
+    int *ahead;       /* (points) the next point of a loop, -1, or -2 where loops touch */
+    int *path;        /* (points) */
+    int *linked;      /* (points) those with a next one at this level, rising */
     int linked_count;
     int used;
 } level_work;
@@ -67,7 +67,10 @@ static bool below(const level_work *w, int triangle, float level)
     return w->field[c[0]] <= level && w->field[c[1]] <= level && w->field[c[2]] <= level;
 }
 
-static int int_compare(const void *a, const void *b) { return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b); }
+static int int_compare(const void *a, const void *b)
+{
+    return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
 
 /*
  * The edges between triangles below a level and others, each by its first point, the inside on its left. from, to:

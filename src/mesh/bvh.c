@@ -217,9 +217,8 @@ static split split_find(const span *boxes, int count, const build_entry *e)
         int bins[BIN_COUNT];
         int counts[BIN_COUNT];
         span groups[BIN_COUNT];
-        int group_count = count <= BIN_COUNT / 2
-                              ? groups_sort(boxes, count, axis, low, scale, bins, counts, groups)
-                              : groups_count(boxes, count, axis, low, scale, bins, counts, groups);
+        int group_count = count <= BIN_COUNT / 2 ? groups_sort(boxes, count, axis, low, scale, bins, counts, groups)
+                                                 : groups_count(boxes, count, axis, low, scale, bins, counts, groups);
         split_groups(axis, group_count, bins, counts, groups, &best);
     }
     return best;

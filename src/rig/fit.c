@@ -891,8 +891,11 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
 {
     arena scratch = arena_create(&memory->allocator);
     shape *s = ARENA_ARRAY(&scratch, shape, 1);
-    fit_body b = {
-        .shape = s, .jobs = jobs, .bin = given->farthest / FIT_BINS, .landmarks = landmarks, .landmark_count = landmark_count};
+    fit_body b = {.shape = s,
+                  .jobs = jobs,
+                  .bin = given->farthest / FIT_BINS,
+                  .landmarks = landmarks,
+                  .landmark_count = landmark_count};
     int n = SHAPE_TIPS;
 
     b.curves = ARENA_ARRAY(&scratch, shape_curve, n);

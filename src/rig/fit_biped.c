@@ -493,8 +493,8 @@ static head_joints head_place(const fit_body *b, const biped_tips *t, vec3 chest
 }
 
 /*
- * How far the head lies before the neck: a face does, by 0.01 to 0.045 of the height over 30 people, hair and hoods take
- * that away (-0.005).
+ * How far the head lies before the neck: a face does, by 0.01 to 0.045 of the height over 30 people, hair and hoods
+ * take that away (-0.005).
  */
 static float face_ahead(const fit_body *b, const head_joints *head, vec3 forward)
 {

@@ -240,8 +240,8 @@ static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, ve
     if (thin > 0.47f * way) at = thin + 0.6f * (way - thin);
 
     /*
-     * The curve of an ear or a whisker is longer than that of the nose by as much as it stands out: then the skull is as
-     * far from the withers as by the foremost cell near the middle.
+     * The curve of an ear or a whisker is longer than that of the nose by as much as it stands out: then the skull is
+     * as far from the withers as by the foremost cell near the middle.
      */
     float aside = fabsf(vec3_dot(vec3_sub(s->tips[end->tip].place, withers), left)) / length;
     float ear = CLAMP((aside - 0.12f) / 0.2f, 0, 1);
