@@ -387,6 +387,17 @@ static cutis_result inside_find(solid_work *w, arena *memory, cutis_error *error
     parallel_for(w->def->jobs, rows, 8, inside_rows, w);
     for (size_t i = 0; i < w->count; i++) w->inside[i] = w->winding[i] >= 0.5f;
 
+    /* many open sheets that face each other have such numbers far away, too: the border of the grid is air */
+    size_t row = (size_t)s->size[0];
+    size_t layer = row * (size_t)s->size[1];
+    for (size_t i = 0; i < w->count; i++) {
+        int x = (int)(i % row);
+        int y = (int)(i % layer / row);
+        int z = (int)(i / layer);
+        bool border = x == 0 || y == 0 || z == 0 || x + 1 == s->size[0] || y + 1 == s->size[1] || z + 1 == s->size[2];
+        if (border) w->inside[i] = 0;
+    }
+
     /* fill what air cannot reach */
     air_flood(w, w->inside);
     w->out->inside_count = 0;
