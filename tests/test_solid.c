@@ -299,6 +299,34 @@ static void what_cannot_be_built_is_told(void **unused)
     free(s);
 }
 
+/* Open sheets that face one way have winding numbers above a half far beyond them. */
+static void the_border_of_the_grid_is_air(void **unused)
+{
+    (void)unused;
+    enum { SHEETS = 24 };
+    float positions[SHEETS * 12];
+    int triangles[SHEETS * 6];
+    for (int i = 0; i < SHEETS; i++) {
+        float z = 0.01f * (float)i;
+        const float corners[12] = {0, 0, z, 1, 0, z, 1, 1, z, 0, 1, z};
+        const int faces[6] = {0, 1, 2, 0, 2, 3};
+        memcpy(positions + (size_t)12 * i, corners, sizeof corners);
+        for (int k = 0; k < 6; k++) triangles[6 * i + k] = 4 * i + faces[k];
+    }
+
+    arena memory = arena_create(NULL);
+    solid_def def = {4 * SHEETS, positions, 2 * SHEETS, triangles, 0.05f, 0.1f, NULL};
+    solid made;
+    assert_int_equal(solid_build(&def, &memory, &made, NULL), CUTIS_OK);
+    for (int z = 0; z < made.size[2]; z++)
+        for (int y = 0; y < made.size[1]; y++)
+            for (int x = 0; x < made.size[0]; x++)
+                if (x == 0 || y == 0 || z == 0 || x + 1 == made.size[0] || y + 1 == made.size[1] ||
+                    z + 1 == made.size[2])
+                    assert_true(made.distance[solid_index(&made, x, y, z)] > 0);
+    arena_destroy(&memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +338,7 @@ int main(void)
         cmocka_unit_test(threads_give_the_same_bits),
         cmocka_unit_test(memory_may_run_out_anywhere),
         cmocka_unit_test(what_cannot_be_built_is_told),
+        cmocka_unit_test(the_border_of_the_grid_is_air),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
