@@ -8,17 +8,21 @@ target_compile_options(cutis_flags INTERFACE -msimd128 -matomics -mbulk-memory -
 # What does not run in frames, or there only gathers from all over the memory, is compiled for size; the bits are the same.
 file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/body/*.c ${PROJECT_SOURCE_DIR}/src/io/*.c
      ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
-     ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c ${PROJECT_SOURCE_DIR}/src/solvers/*/*_state.c)
-list(REMOVE_ITEM cold body/deviation.c)
-list(APPEND cold character/character.c character/joint_parts.c character/joint_shape.c character/pose.c contact/contact_release.c contact/contact_untangle.c engine/loop.c
-     engine/model.c engine/settings.c engine/state.c mesh/separate.c mesh/topology.c mesh/weld.c
+     ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c ${PROJECT_SOURCE_DIR}/src/solvers/*/*_state.c
+     ${PROJECT_SOURCE_DIR}/src/bake/*.c)
+list(REMOVE_ITEM cold body/deviation.c bake/morph_fit.c)
+list(APPEND cold character/character.c character/character_props.c character/joint_parts.c character/joint_shape.c
+     character/pose.c contact/contact_release.c contact/contact_untangle.c engine/loop.c engine/model.c engine/settings.c
+     engine/state.c mesh/bvh.c mesh/mesh.c mesh/near.c mesh/separate.c mesh/surface.c mesh/texel.c mesh/texel_slide.c mesh/topology.c
+     mesh/weld.c mesh/wrinkle.c
      solvers/lattice/lattice_adapt.c solvers/lattice/lattice_embed.c solvers/lattice/lattice_graph.c
      solvers/lattice/lattice_layers.c solvers/lattice/lattice_touch.c solvers/lattice/lattice_voxels.c solvers/layers/layers_apart.c solvers/layers/layers_fibres.c
      solvers/layers/layers_paths.c solvers/layers/layers_pieces.c solvers/layers/layers_yield.c
      solvers/slide/slide_atlas.c solvers/slide/slide_output.c solvers/slide/slide_step.c
-     solvers/springs/springs_bones.c solvers/springs/springs_choice.c solvers/springs/springs_contact.c
-     solvers/springs/springs_dffd.c solvers/springs/springs_metaballs.c solvers/springs/springs_prop.c
-     solvers/springs/springs_reference.c solvers/springs/springs_sibson.c solvers/springs/springs_soft.c)
+     solvers/springs/springs_bones.c solvers/springs/springs_bulge.c solvers/springs/springs_choice.c
+     solvers/springs/springs_contact.c solvers/springs/springs_dffd.c solvers/springs/springs_guard.c solvers/springs/springs_metaballs.c solvers/springs/springs_penetration.c solvers/springs/springs_prop.c
+     solvers/springs/springs_reference.c solvers/springs/springs_sibson.c solvers/springs/springs_soft.c
+     solvers/springs/springs_yield.c)
 list(TRANSFORM cold PREPEND ${PROJECT_SOURCE_DIR}/src/)
 set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS -Os)
 find_program(PYTHON3 python3 REQUIRED)
