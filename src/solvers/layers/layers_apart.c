@@ -4,8 +4,10 @@
  * Contact presses the skin of a crease below its fat, and the layers of two bones that bend overlap. The flesh between
  * a triangle of one layer and the same triangle of the next is a prism; while the skin does not cross itself and no
  * prism is turned over, the flesh of one place is not that of another. Prisms lower than a share of their height at
- * rest are projected in turn: the skin stays, fat, muscle and bone layer make way. What is shown this way does not act
- * on the simulation: fed back, the projections make the skin of a crease tremble (docs/solvers/layers.md).
+ * rest are projected in turn: the skin stays, fat, muscle and bone layer make way along the normal of the prism. Where
+ * a prism faces away from its skin, as the layers of a wide head on a thin neck do in a bend, its normal leads out of
+ * the body, and its columns are drawn towards the skin instead. What is shown this way does not act on the simulation:
+ * fed back, the projections make the skin of a crease tremble (docs/solvers/layers.md).
  */
 #include <float.h>
 #include <string.h>
@@ -162,6 +164,19 @@ static inline prisms prisms_measure(vrecord corners[3][3])
     return found;
 }
 
+/* Whether the prism below layer l faces away from the skin of its triangle. */
+static bool prism_faces_away(vrecord corners[3][3], const prisms *now, int l)
+{
+    float product = 0;
+    for (int c = 0; c < 3; c++) {
+        int d = (c + 1) % 3, e = (c + 2) % 3;
+        float normal = (corners[1][d][0] - corners[0][d][0]) * (corners[2][e][0] - corners[0][e][0]) -
+                       (corners[1][e][0] - corners[0][e][0]) * (corners[2][d][0] - corners[0][d][0]);
+        product += normal * now->normals[c][l];
+    }
+    return product < 0;
+}
+
 /*
  * Raise the prisms of triangle t that are too low, from the skin down, and mark its points with the sweep; returns
  * whether one was turned over.
@@ -186,9 +201,11 @@ static bool prisms_raise(layers_run *run, int t, int sweep)
         turned |= now.heights[l] <= 0;
         raised = true;
 
+        bool drawn = prism_faces_away(corners, &now, l);
         for (int c = 0; c < 3; c++) {
             vrecord way = APART_STEP * missing * now.normals[c][l] * shares[l];
-            for (int k = 0; k < 3; k++) corners[k][c] = corners[k][c] + way;
+            for (int k = 0; k < 3; k++)
+                corners[k][c] = corners[k][c] + (drawn ? APART_DRAW * (corners[k][c][0] - corners[k][c]) : way);
         }
         if (l + 1 < LAYER_BONE) now = prisms_measure(corners);
     }

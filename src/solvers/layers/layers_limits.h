@@ -74,6 +74,8 @@
           "clear of 0, little enough for any crease", "inner_layers_do_not_turn_over")                                   \
     LIMIT(float, APART_STEP, 1.3f, "", "over-relaxation of its projections",                                              \
           "between 1 and 2", "inner_layers_do_not_turn_over")                                                          \
+    LIMIT(float, APART_DRAW, 0.2f, "way to the skin", "by which columns are drawn whose prism faces away from the skin",   \
+          "at 0.5 the layers around them turn over", "inner_layers_stay_in_the_skin")                                   \
     LIMIT(int, APART_SWEEPS, 24, "sweeps", "over those prisms in a substep at most",                                    \
           "what is left is done in the next substeps", "inner_layers_do_not_turn_over")                                \
     LIMIT(int, APART_RINGS, 2, "rings", "around prisms that are too low, which their projections may lower",            \
