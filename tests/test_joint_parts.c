@@ -230,16 +230,28 @@ static void test_shape_tells_a_person(void **state)
     }
 }
 
+/* Thumbs of a game character that are named after the other side belong to the arm that they hang on. */
+static void test_digits_of_the_wrong_side(void **state)
+{
+    (void)state;
+    const expectation joints[] = {
+        {"Torso", -1, JOINT_SPINE, NONE, 0},          {"UpperArm.L", 0, JOINT_UPPER_ARM, LEFT, 0},
+        {"LowerArm.L", 1, JOINT_FOREARM, LEFT, 0},    {"Hand.L", 2, JOINT_HAND, LEFT, 0},
+        {"Thumb.R", 2, JOINT_THUMB, LEFT, 0},         {"Thumb2.R", 4, JOINT_THUMB, LEFT, 1},
+        {"UpperArm.R", 0, JOINT_UPPER_ARM, RIGHT, 0}, {"LowerArm.R", 6, JOINT_FOREARM, RIGHT, 0},
+        {"Hand.R", 7, JOINT_HAND, RIGHT, 0},          {"Thumb.L", 7, JOINT_THUMB, RIGHT, 0},
+        {"Thumb2.L", 9, JOINT_THUMB, RIGHT, 1},
+    };
+    EXPECT(joints);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_of_captures),
-        cmocka_unit_test(test_names_of_tools),
-        cmocka_unit_test(test_numbered_limbs),
-        cmocka_unit_test(test_animals_and_fingers),
-        cmocka_unit_test(test_second_chains_are_left_out),
-        cmocka_unit_test(test_names_of_animals),
-        cmocka_unit_test(test_shape_tells_a_person),
+        cmocka_unit_test(test_names_of_captures),        cmocka_unit_test(test_names_of_tools),
+        cmocka_unit_test(test_numbered_limbs),           cmocka_unit_test(test_animals_and_fingers),
+        cmocka_unit_test(test_digits_of_the_wrong_side), cmocka_unit_test(test_second_chains_are_left_out),
+        cmocka_unit_test(test_names_of_animals),         cmocka_unit_test(test_shape_tells_a_person),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

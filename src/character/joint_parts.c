@@ -275,12 +275,26 @@ static void hips_find(int count, const int *parents, joint_part *parts)
     if (a >= 0 && a == b) parts[a] = (joint_part){JOINT_HIPS, JOINT_SIDE_NONE, 0};
 }
 
+/* Fingers and toes named after the wrong side (Thumb.R on LowerArm.L) belong to the limb that they hang on. */
+static void digits_side(int count, const int *parents, joint_part *parts)
+{
+    for (int j = 0; j < count; j++) {
+        if (parts[j].kind < JOINT_TOE || parts[j].kind == JOINT_TAIL || parts[j].side == JOINT_SIDE_NONE) continue;
+        int above = parents[j];
+        while (above >= 0 && (parts[above].side == JOINT_SIDE_NONE || parts[above].kind < JOINT_COLLAR ||
+                              parts[above].kind > JOINT_FOOT))
+            above = parents[above];
+        if (above >= 0) parts[j].side = parts[above].side;
+    }
+}
+
 void joint_parts_find(int count, const char *const *names, const int *parents, joint_part *parts)
 {
     /* by the name, then by what the names around it mean */
     for (int j = 0; j < count; j++) parts[j].kind = name_kind(names[j], &parts[j].side, &parts[j].index);
     for (int side = 0; side < JOINT_SIDE_COUNT; side++) doubt_decide(count, parts, side);
     hips_find(count, parents, parts);
+    digits_side(count, parents, parts);
 
     /* joints of one kind and side are a chain: count along it */
     int last[JOINT_KIND_COUNT][JOINT_SIDE_COUNT];
