@@ -41,7 +41,7 @@ typedef struct cutis_rig_def {
         *poses;     /* (pose_count) of (vertex_count x 3): other poses of the mesh, or NULL; joints are put */
     int pose_count; /* where the limbs bend most in any of them */
     bool y_up;      /* +Y is known to point up, as in glTF; false: +Z is tried too */
-    bool no_curves; /* leave out the curves of quads, which no skeleton needs: vertex_curves stays NULL */
+    bool no_curves; /* leave out the curves of quads: vertex_curves stays NULL, limbs follow their level sets alone */
     cutis_rig_method method;
     int max_influences;               /* 1 to 8 joints a vertex; default 4 */
     int voxel_resolution;             /* 16 to 256 voxels along the longest side; default 96 */

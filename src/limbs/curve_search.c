@@ -1,6 +1,8 @@
 /* curve_search.c: the two searches for curves, side by side: neither needs the other. */
 #include "limbs/curve_search.h"
 
+#include "limbs/curve_centres.h"
+
 cutis_result curve_search_prepare(const cutis_character *character, arena *memory, curve_search *search,
                                   cutis_error *error)
 {
@@ -49,5 +51,11 @@ cutis_result curve_search_run(const cutis_character *character, const limb_poses
         return job.result;
     }
 
-    return limbs_ring(&search->mesh, character->size, poses ? poses : &none, jobs, memory, &search->limbs, error);
+    cutis_result result =
+        limbs_ring(&search->mesh, character->size, poses ? poses : &none, jobs, memory, &search->limbs, error);
+
+    /* what the quads know better */
+    if (result == CUTIS_OK && !search->bare && search->rings.count > 0)
+        result = limbs_centre(&search->mesh, &search->rings, memory, &search->limbs, error);
+    return result;
 }

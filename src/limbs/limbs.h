@@ -8,7 +8,7 @@
 
 enum { LIMBS_MAX = 24, LIMB_RINGS_MAX = 160 };
 
-/* A ring: an iso-parametric curve on quads, a band of a level set on triangles. */
+/* A ring: a band of a level set, its centre moved onto the curve of centres of quads' curves (curve_centres.c). */
 typedef struct limb_ring {
     vec3 centre;
     float radius;   /* mean distance of its points to the centre */
@@ -55,6 +55,8 @@ typedef struct limbs {
     int *branches;       /* (patches.count) */
     int branch_count;
     limb_branch *tree;
+    int curve_count;
+    limb_ring *curves; /* iso-parametric curves of quads; distance is not set */
 } limbs;
 
 /*

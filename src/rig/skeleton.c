@@ -8,7 +8,9 @@
  *
  * Departures: a seam ring sags into the trunk, so its centre lies too low; the seam joint is the limb's own straight
  * axis run on to the seam. A bend moves a joint only near to where the template expects one, since on a fleshy limb
- * the curve of centres wriggles. Symmetric bodies get symmetric skeletons by averaging both sides.
+ * the curve of centres wriggles. Joints of the spine stand by arc length of the trunk's curve, but on the straight line
+ * between its ends: centres of a trunk lie before its spine. Symmetric bodies get symmetric skeletons by averaging
+ * both sides.
  *
  * Template proportions (arc lengths from the tip) are means over MakeHuman's average body and the zoo's bodies.
  */
@@ -96,6 +98,48 @@ int posture_feet(const posture *b, int feet[4])
     }
 
     return count;
+}
+
+enum { TRUNK_MAX = 128 };
+
+vec3 posture_trunk(const posture *b, vec3 from, vec3 to, float share)
+{
+    vec3 way = vec3_sub(to, from), places[TRUNK_MAX + 2];
+    float along[TRUNK_MAX + 2], length2 = vec3_length2(way);
+    int count = 0;
+    places[count] = from;
+    along[count++] = 0;
+
+    /* centres on the middle plane between the ends, by their order along the line */
+    for (int c = 0; c < b->f->curve_count && count <= TRUNK_MAX; c++) {
+        const limb_ring *curve = &b->f->curves[c];
+        float t = vec3_dot(vec3_sub(curve->centre, from), way) / length2;
+        float aside = fabsf(posture_axis(curve->centre, b->lateral) - b->plane);
+        if (!(t > 0 && t < 1) || aside > 0.02f * b->size) continue;
+        if (vec3_distance(curve->centre, vec3_madd(from, way, t)) > 0.7f * curve->radius) continue;
+
+        int k = count++;
+        for (; along[k - 1] > t; k--) {
+            along[k] = along[k - 1];
+            places[k] = places[k - 1];
+        }
+        along[k] = t;
+        places[k] = curve->centre;
+    }
+    places[count] = to;
+    along[count++] = 1;
+
+    /* a share of its length, and back onto the line */
+    float length = 0;
+    for (int k = 1; k < count; k++) length += vec3_distance(places[k - 1], places[k]);
+    float left = share * length;
+    for (int k = 1; k < count; k++) {
+        float step = vec3_distance(places[k - 1], places[k]);
+        if (left <= step && step > 0)
+            return vec3_madd(from, way, along[k - 1] + left / step * (along[k] - along[k - 1]));
+        left -= step;
+    }
+    return to;
 }
 
 /* ---- building ---- */

@@ -123,16 +123,14 @@ static leg_joints leg_place(const posture *b, const limb *l, float crotch)
     leg.ankle = limb_smooth(l, ankle, window, NULL);
 
     /* The knee: half of the way by arc length, unless the leg bends near there. */
-    float length = vec3_distance(leg.ankle, leg.hip), knee = ankle, nearest = INFINITY;
-    float d = ankle;
-    while (d < thigh) {
-        vec3 at = limb_smooth(l, d, window, NULL);
-        float uneven = fabsf(vec3_distance(at, leg.ankle) - vec3_distance(at, leg.hip));
-        if (uneven < nearest) {
-            nearest = uneven;
-            knee = d;
-        }
-        d += 0.5f * window;
+    float length = vec3_distance(leg.ankle, leg.hip), knee = ankle, below = ankle, above = thigh;
+    for (int i = 0; i < 12; i++) {
+        knee = 0.5f * (below + above);
+        vec3 at = limb_smooth(l, knee, window, NULL);
+        if (vec3_distance(at, leg.ankle) < vec3_distance(at, leg.hip))
+            below = knee;
+        else
+            above = knee;
     }
 
     leg.knee = limb_smooth(l, limb_bend(l, knee, 0.1f * length, 0.25f * length), 1.5f * window, NULL);
@@ -231,8 +229,8 @@ bool skeleton_fit_biped(posture *b, rig_report *report, skeleton *s)
 
     /* joints of the trunk */
     int hips = skeleton_add(s, "hips", -1, vec3_lerp(pelvis, neck, 0.05f));
-    int spine = skeleton_add(s, "spine", hips, vec3_lerp(pelvis, neck, 0.27f));
-    int upper = skeleton_add(s, "chest", spine, vec3_lerp(pelvis, neck, 0.54f));
+    int spine = skeleton_add(s, "spine", hips, posture_trunk(b, pelvis, neck, 0.27f));
+    int upper = skeleton_add(s, "chest", spine, posture_trunk(b, pelvis, neck, 0.54f));
     int neck_joint = skeleton_add(s, "neck", upper, neck);
     skeleton_add(s, "head", neck_joint, head);
 

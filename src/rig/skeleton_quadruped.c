@@ -161,8 +161,8 @@ bool skeleton_fit_quadruped(posture *b, rig_report *report, skeleton *s)
     posture_axis_set(&rump, b->forward, back);
 
     int hips = skeleton_add(s, "hips", -1, rump);
-    int spine = skeleton_add(s, "spine", hips, vec3_lerp(rump, withers, 0.36f));
-    int chest = skeleton_add(s, "chest", spine, vec3_lerp(rump, withers, 0.71f));
+    int spine = skeleton_add(s, "spine", hips, posture_trunk(b, rump, withers, 0.36f));
+    int chest = skeleton_add(s, "chest", spine, posture_trunk(b, rump, withers, 0.71f));
     int neck = skeleton_add(s, "neck", chest, vec3_lerp(withers, skull, 0.28f));
     int skull_joint = skeleton_add(s, "head", neck, skull);
     if (parts.tail >= 0) skeleton_add_tail(&all[parts.tail], hips, s);

@@ -48,6 +48,12 @@ static inline float posture_height(const posture *b) { return b->high.y - b->low
 
 /* Mirrored pairs of limbs whose tips stand on the floor, by falling reach; each pair by the limb of larger side. */
 int posture_feet(const posture *b, int feet[4]);
+/*
+ * The place between two ends of the spine at a share of the arc length of the trunk's curve, which goes through the
+ * centres of the curves of quads around the trunk. It lies on the straight line, as the spine is behind those centres
+ * (on the back's side); a share of that line where there are no such curves.
+ */
+vec3 posture_trunk(const posture *b, vec3 from, vec3 to, float share);
 
 /* ---- limb_curve.c: the curve through a limb's ring centres, by the distance d from its tip ---- */
 
