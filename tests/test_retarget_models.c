@@ -394,10 +394,46 @@ static void shape_tells_what_names_tell(void **unused)
     assert_true(read >= 15); /* two have feet that hang on controls, one a hat that moves by itself */
 }
 
+/* Who walks stands upright: the short way from hips to thighs must not tilt the body. */
+static void walkers_stand_upright(void **unused)
+{
+    (void)unused;
+    const char *capture = test_model("cmu-mocap/07_01.bvh");
+    if (!capture) skip();
+    char file[512];
+    snprintf(file, sizeof file, "%s", capture);
+    for (int i = 0; i < (int)(sizeof PEOPLE / sizeof *PEOPLE); i++) {
+        const char *path = test_model(PEOPLE[i]);
+        if (!path) continue;
+        cutis_character *c = NULL;
+        cutis_character *moved = NULL;
+        assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
+        assert_int_equal(cutis_character_add_bvh(c, file, NULL, 0, NULL, &moved, NULL), CUTIS_OK);
+        joint_part *parts = parts_of(c);
+        float *pose = malloc(12 * (size_t)c->joint_count * sizeof *pose);
+        int hips = part_find(parts, c->joint_count, JOINT_HIPS, JOINT_SIDE_NONE);
+        int head = part_find(parts, c->joint_count, JOINT_HEAD, JOINT_SIDE_NONE);
+
+        /* the largest angle between the trunk and the vertical, of those whose joints have names */
+        double least = 1;
+        for (int f = 0; f < 25 && hips >= 0 && head >= 0; f++) {
+            cutis_pose_sample(moved, moved->clip_count - 1, 0.1 * f, pose);
+            double rise = (double)pose[12 * head + 7] - (double)pose[12 * hips + 7];
+            least = fmin(least, rise / joint_distance(pose, head, hips));
+        }
+        print_message("%-45s leans by a cosine of %.3f\n", PEOPLE[i], least);
+        assert_true(least > 0.9);
+        free(pose);
+        free(parts);
+        cutis_character_destroy(moved);
+        cutis_character_destroy(c);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shape_tells_what_names_tell),
-                                       cmocka_unit_test(bones_keep_their_length_and_feet_stand),
-                                       cmocka_unit_test(legs_bend_as_the_capture_does)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shape_tells_what_names_tell), cmocka_unit_test(bones_keep_their_length_and_feet_stand),
+        cmocka_unit_test(legs_bend_as_the_capture_does), cmocka_unit_test(walkers_stand_upright)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

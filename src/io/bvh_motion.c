@@ -255,8 +255,11 @@ static void bone_add(target_joint *joint, const double from[3], const double to[
 {
     double a = sqrt(from[0] * from[0] + from[1] * from[1] + from[2] * from[2]);
     double b = sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2]);
+
+    /* a short bone tells less of how a joint is turned: thighs that begin beside the hips say nothing of the trunk */
+    double weight = sqrt(a * b);
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) joint->spread[3 * i + k] += to[i] / b * from[k] / a;
+        for (int k = 0; k < 3; k++) joint->spread[3 * i + k] += weight * (to[i] / b * from[k] / a);
     if (joint->bone_count++ == 0) {
         memcpy(joint->lead[0], from, sizeof joint->lead[0]);
         memcpy(joint->lead[1], to, sizeof joint->lead[1]);
