@@ -430,10 +430,87 @@ static void walkers_stand_upright(void **unused)
     }
 }
 
+/* Move a joint at rest by `way` in scene space and leave all others where they are. */
+static void joint_shift(cutis_character *c, int joint, const double way[3])
+{
+    float *rest = malloc(12 * (size_t)c->joint_count * sizeof *rest);
+    cutis_pose_rest(c, rest);
+    for (int j = 0; j < c->joint_count; j++) {
+        if (j != joint && c->joints[j].parent != joint) continue;
+        int parent = c->joints[j].parent;
+        cutis_joint *own = (cutis_joint *)&c->joints[j];
+        double sign = j == joint ? 1 : -1, local[3] = {way[0], way[1], way[2]};
+
+        /* into the parent's space, whose axes are at right angles */
+        for (int k = 0; k < 3 && parent >= 0; k++) {
+            double product = 0, square = 0;
+            for (int i = 0; i < 3; i++) {
+                double axis = rest[12 * parent + 4 * i + k];
+                product += axis * way[i];
+                square += axis * axis;
+            }
+            local[k] = product / square;
+        }
+        for (int k = 0; k < 3; k++) own->rest.translation[k] += (float)(sign * local[k]);
+    }
+    free(rest);
+}
+
+/* Where an artist put the joint of the hips, above the thighs or below, says nothing of how the body stands. */
+static void hips_may_lie_anywhere(void **unused)
+{
+    (void)unused;
+    const char *capture = test_model("cmu-mocap/02_01.bvh");
+    if (!capture) skip();
+    char file[512];
+    snprintf(file, sizeof file, "%s", capture);
+    int tried = 0;
+    for (int i = 0; i < (int)(sizeof PEOPLE / sizeof *PEOPLE); i++) {
+        const char *path = test_model(PEOPLE[i]);
+        if (!path) continue;
+        cutis_character *c = NULL, *moved[2];
+        assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
+        joint_part *parts = parts_of(c);
+        int hips = part_find(parts, c->joint_count, JOINT_HIPS, JOINT_SIDE_NONE);
+        int head = part_find(parts, c->joint_count, JOINT_HEAD, JOINT_SIDE_NONE);
+        int thigh = part_find(parts, c->joint_count, JOINT_UPPER_LEG, JOINT_SIDE_LEFT);
+        float *pose[2];
+        for (int k = 0; k < 2; k++) pose[k] = malloc(12 * (size_t)c->joint_count * sizeof *pose[k]);
+        if (hips >= 0 && head >= 0 && thigh >= 0) {
+            assert_int_equal(cutis_character_add_bvh(c, file, NULL, 0, NULL, &moved[0], NULL), CUTIS_OK);
+            cutis_pose_rest(c, pose[0]);
+            double lower = (double)pose[0][12 * thigh + 7] - (double)pose[0][12 * hips + 7];
+            joint_shift(c, hips, (double[3]){0, lower - 0.06 * (double)c->size, 0.02 * (double)c->size});
+            assert_int_equal(cutis_character_add_bvh(c, file, NULL, 0, NULL, &moved[1], NULL), CUTIS_OK);
+
+            /* the head is turned as before */
+            double most = 0;
+            for (int f = 0; f < 10; f++) {
+                for (int k = 0; k < 2; k++) cutis_pose_sample(moved[k], moved[k]->clip_count - 1, 0.1 * f, pose[k]);
+                for (int k = 0; k < 12; k++) {
+                    double size = fabs((double)pose[0][12 * head]) + fabs((double)pose[0][12 * head + 4]) +
+                                  fabs((double)pose[0][12 * head + 8]);
+                    if (k % 4 < 3)
+                        most = fmax(most, fabs((double)pose[1][12 * head + k] - pose[0][12 * head + k]) / size);
+                }
+            }
+            print_message("%-45s the head turns by %.1e when the hips are lowered\n", PEOPLE[i], most);
+            assert_true(most < 0.02);
+            for (int k = 0; k < 2; k++) cutis_character_destroy(moved[k]);
+            tried++;
+        }
+        for (int k = 0; k < 2; k++) free(pose[k]);
+        free(parts);
+        cutis_character_destroy(c);
+    }
+    assert_true(tried >= 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shape_tells_what_names_tell), cmocka_unit_test(bones_keep_their_length_and_feet_stand),
-        cmocka_unit_test(legs_bend_as_the_capture_does), cmocka_unit_test(walkers_stand_upright)};
+        cmocka_unit_test(legs_bend_as_the_capture_does), cmocka_unit_test(walkers_stand_upright),
+        cmocka_unit_test(hips_may_lie_anywhere)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

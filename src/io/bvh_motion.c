@@ -11,8 +11,9 @@
  * Limbs are aligned bone by bone, each by the shortest turn after what its parent's S already did. The trunk is
  * not: hips, spine, neck and the short bones that carry the limbs differ between skeletons by proportion,
  * not by pose, and following them would tilt the body. The trunk is what hangs together with the topmost
- * joint and has no bone longer than TRUNK_BONE times the longest. Its S is the identity, unless the two skeletons face
- * or stand differently (SPREAD_LIMIT). motion_retarget.c makes the clip.
+ * joint and has no bone longer than TRUNK_BONE times the longest; of a body that stands, also hips, spine, neck, head
+ * and collars of any length. Its S is the identity, unless the two skeletons face or stand differently (SPREAD_LIMIT),
+ * by their thighs and upper arms. motion_retarget.c makes the clip.
  */
 #include "io/bvh_motion.h"
 
@@ -29,6 +30,7 @@
 #include "math/math3.h"
 
 static const double SPREAD_LIMIT = 0.6; /* radians, about 35 degrees */
+static const double STANDS = 0.7;       /* cosine of the angle between the trunk and the vertical */
 static const double TRUNK_BONE = 0.5;   /* between a spine bone (1/3 of a thigh) and an upper arm (3/5) */
 
 /* ---- matching ---- */
@@ -295,10 +297,83 @@ static cutis_result rest_measure(const bvh_reader *r, const cutis_character *c, 
     return CUTIS_OK;
 }
 
+/* How a body stands: across from right to left, up from the thighs to the upper arms, and ahead. False: no limbs. */
+static bool body_frame(const double *const limbs[4], double frame[3][3])
+{
+    for (int i = 0; i < 4; i++)
+        if (!limbs[i]) return false;
+
+    /* thighs and upper arms, left first */
+    double across[2] = {place_distance(limbs[0], limbs[1]), place_distance(limbs[2], limbs[3])}, up[3];
+    if (!(across[0] > 0) || !(across[1] > 0)) return false;
+    for (int k = 0; k < 3; k++) {
+        frame[0][k] = (limbs[0][k] - limbs[1][k]) / across[0] + (limbs[2][k] - limbs[3][k]) / across[1];
+        up[k] = limbs[2][k] + limbs[3][k] - limbs[0][k] - limbs[1][k];
+    }
+
+    /* at right angles, of length 1: across, ahead = across x up, up = ahead x across */
+    static const int ORDER[3] = {0, 2, 1};
+    for (int i = 0; i < 3; i++) {
+        double *own = frame[ORDER[i]], length = 0;
+        const double *a = i == 1 ? frame[0] : frame[2], *b = i == 1 ? up : frame[0];
+        for (int k = 0; k < 3 && i > 0; k++) own[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+        for (int k = 0; k < 3; k++) length += own[k] * own[k];
+        if (!(length > 0)) return false;
+        length = sqrt(length);
+        for (int k = 0; k < 3; k++) own[k] /= length;
+    }
+    return true;
+}
+
+/*
+ * The turn from how the character stands to how the capture does, by thighs and upper arms: what lies between, hips and
+ * the bones beside them, differs by proportion. False when one has not both pairs, or does not stand: an animal that is
+ * to walk like a person bends in its back.
+ */
+static bool body_turn(const bvh_reader *r, const cutis_character *c, const joint_part *parts,
+                      const target_joint *targets, double turn[4])
+{
+    const double *own[4] = {NULL, NULL, NULL, NULL}, *other[4] = {NULL, NULL, NULL, NULL};
+
+    /* the first joint of each limb that is driven */
+    for (int j = 0; j < c->joint_count; j++) {
+        int row = parts[j].kind == JOINT_UPPER_LEG ? 0 : parts[j].kind == JOINT_UPPER_ARM ? 2 : -1;
+        if (row < 0 || parts[j].side == JOINT_SIDE_NONE || targets[j].source < 0) continue;
+        row += parts[j].side == JOINT_SIDE_RIGHT;
+        if (own[row]) continue; /* a parent stands before its children */
+        own[row] = targets[j].place;
+        other[row] = r->joints[targets[j].source].place;
+    }
+
+    double from[3][3], to[3][3];
+    if (!body_frame(own, from) || !body_frame(other, to)) return false;
+    if (!(from[1][1] > STANDS && to[1][1] > STANDS)) return false;
+
+    /* axis by axis from one to the other */
+    mat3 spread = {{0}};
+    for (int n = 0; n < 3; n++)
+        for (int i = 0; i < 9; i++) spread.m[i] += (float)(to[n][i / 3] * from[n][i % 3]);
+    quat q = quat_from_matrix(spread);
+    turn[0] = q.x;
+    turn[1] = q.y;
+    turn[2] = q.z;
+    turn[3] = q.w;
+    rotation_normalize(turn);
+    return true;
+}
+
+/* The trunk of a person by what its joints are, however long their bones. */
+static bool is_trunk(int kind)
+{
+    return kind == JOINT_HIPS || kind == JOINT_SPINE || kind == JOINT_NECK || kind == JOINT_HEAD ||
+           kind == JOINT_COLLAR;
+}
+
 static void align_make(const bvh_reader *r, const cutis_character *c, const joint_part *parts, const int *order,
                        target_joint *targets)
 {
-    double size = (double)c->size, reach = 0;
+    double size = (double)c->size, reach = 0, body[4];
+    bool stands = body_turn(r, c, parts, targets, body);
 
     for (int j = 0; j < r->joint_count; j++) reach = MAX(reach, place_distance(r->joints[j].place, r->joints[0].place));
     double tiny = 1e-4 * size, tiny_source = 1e-4 * reach;
@@ -342,9 +417,10 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const join
         if (joint->source < 0) continue;
 
         /* whether it belongs to the trunk */
-        joint->trunk = !parent || (parent->trunk && joint->longest_bone <= TRUNK_BONE * longest);
-        double fit[4], turned[3], inverse[4], difference[4];
         int kind = parts[order[i]].kind;
+        joint->trunk =
+            !parent || (stands && is_trunk(kind)) || (parent->trunk && joint->longest_bone <= TRUNK_BONE * longest);
+        double fit[4], turned[3], inverse[4], difference[4];
 
         if (kind == JOINT_FOOT || kind == JOINT_TOE) {
             /* soles lie on the floor in both rest poses: ankles of other heights tell nothing, where toes point does */
@@ -363,7 +439,11 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const join
             continue;
         }
         if (joint->bone_count == 0 || (joint->trunk && parent)) continue;
-        if (joint->bone_count == 1) {
+        if (stands && !parent) {
+            /* the whole body */
+            memcpy(fit, body, sizeof fit);
+            memcpy(difference, body, sizeof difference);
+        } else if (joint->bone_count == 1) {
             /* a single bone: the shortest turn */
             rotation_apply(before, joint->lead[0], turned);
             rotation_between(turned, joint->lead[1], difference);
