@@ -506,11 +506,89 @@ static void hips_may_lie_anywhere(void **unused)
     assert_true(tried >= 10);
 }
 
+/* A person of six boxes, one joint each, whose arms hang at rest. */
+static cutis_character *boxes_make(void)
+{
+    enum { BOXES = 6 };
+    static const char *const NAMES[BOXES] = {"Body", "Head", "Arm_Left", "Arm_Right", "Leg_Left", "Leg_Right"};
+    static const float TOPS[BOXES][3] = {{0, 0.75f, 0},     {0, 1.5f, 0},      {0.37f, 1.4f, 0},
+                                         {-0.37f, 1.4f, 0}, {0.12f, 0.75f, 0}, {-0.12f, 0.75f, 0}};
+    static const float LENGTHS[BOXES] = {0.75f, 0.5f, -0.7f, -0.7f, -0.75f, -0.75f};
+    static const int SIDES[6][4] = {{0, 1, 3, 2}, {4, 6, 7, 5}, {0, 4, 5, 1}, {2, 3, 7, 6}, {0, 2, 6, 4}, {1, 5, 7, 3}};
+    float positions[BOXES * 24], weights[BOXES * 8];
+    int first[BOXES * 6 + 1], corners[BOXES * 24], influences[BOXES * 8 + 1], joints[BOXES * 8];
+    cutis_joint skeleton[BOXES] = {{0}};
+    for (int n = 0; n < BOXES; n++) {
+        for (int v = 0; v < 8; v++) {
+            float *x = positions + 3 * (8 * n + v), half = n < 2 ? 0.25f : 0.1f;
+            x[0] = TOPS[n][0] + (v & 1 ? half : -half);
+            x[1] = TOPS[n][1] + (v & 2 ? LENGTHS[n] : 0);
+            x[2] = TOPS[n][2] + (v & 4 ? 0.1f : -0.1f);
+            influences[8 * n + v] = 8 * n + v;
+            joints[8 * n + v] = n;
+            weights[8 * n + v] = 1;
+        }
+        for (int f = 0; f < 6; f++) {
+            first[6 * n + f] = 4 * (6 * n + f);
+            for (int k = 0; k < 4; k++) corners[4 * (6 * n + f) + k] = 8 * n + SIDES[f][k];
+        }
+        cutis_joint *j = &skeleton[n];
+        j->name = NAMES[n];
+        j->parent = n ? 0 : -1;
+        j->rest.rotation[3] = 1;
+        for (int k = 0; k < 3; k++) {
+            j->rest.translation[k] = TOPS[n][k] - (n ? TOPS[0][k] : 0);
+            j->rest.scale[k] = 1;
+            j->inverse_bind[5 * k] = 1;
+            j->inverse_bind[4 * k + 3] = -TOPS[n][k];
+        }
+        j->idle = j->rest;
+    }
+    first[BOXES * 6] = BOXES * 24;
+    influences[BOXES * 8] = BOXES * 8;
+    cutis_character given = {.name = "boxes",
+                             .vertex_count = BOXES * 8,
+                             .positions = positions,
+                             .face_count = BOXES * 6,
+                             .face_first = first,
+                             .corners = corners,
+                             .influence_first = influences,
+                             .influence_joints = joints,
+                             .influence_weights = weights,
+                             .joint_count = BOXES,
+                             .joints = skeleton};
+    cutis_character *c = NULL;
+    cutis_error error = {0};
+    if (cutis_character_create(&given, NULL, &c, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    return c;
+}
+
+/* A limb of one joint has no bone to align; the middle of its skin tells where it points. */
+static void limbs_of_one_joint_hang(void **unused)
+{
+    (void)unused;
+    const char *capture = test_model("cmu-mocap/07_01.bvh");
+    if (!capture) skip();
+    cutis_character *c = boxes_make(), *moved = NULL;
+    assert_int_equal(cutis_character_add_bvh(c, capture, NULL, 0, NULL, &moved, NULL), CUTIS_OK);
+    double highest = -1;
+    for (int f = 0; f < 20; f++) {
+        float pose[6 * 12];
+        cutis_pose_sample(moved, moved->clip_count - 1, 0.1 * f, pose);
+        /* the joint's own y axis, along which the box hangs */
+        for (int j = 2; j < 6; j++) highest = fmax(highest, -(double)pose[12 * j + 5]);
+    }
+    print_message("arms and legs of boxes rise to %.2f of the vertical at most\n", highest);
+    assert_true(highest < -0.6);
+    cutis_character_destroy(moved);
+    cutis_character_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shape_tells_what_names_tell), cmocka_unit_test(bones_keep_their_length_and_feet_stand),
+        cmocka_unit_test(shape_tells_what_names_tell),   cmocka_unit_test(bones_keep_their_length_and_feet_stand),
         cmocka_unit_test(legs_bend_as_the_capture_does), cmocka_unit_test(walkers_stand_upright),
-        cmocka_unit_test(hips_may_lie_anywhere)};
+        cmocka_unit_test(hips_may_lie_anywhere),         cmocka_unit_test(limbs_of_one_joint_hang)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

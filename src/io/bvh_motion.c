@@ -55,9 +55,10 @@ static int find_target(const cutis_character *c, const char *name)
     return -1;
 }
 
-/* The parts of both skeletons. */
+/* The parts of both skeletons, and the middle of the skin that each joint of the character moves. */
 typedef struct part_lists {
     joint_part *sources, *targets;
+    const double (*skins)[3];
 } part_lists;
 
 static bool parts_tell(const joint_part *parts, int count)
@@ -156,6 +157,7 @@ static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, ar
     joint_parts_find(c->joint_count, names, parents, parts->targets);
     joints_place(c, worlds, places, uses);
     skins_place(c, (const double(*)[3])places, skins, weights);
+    parts->skins = (const double(*)[3])skins;
     parts_by_shape(memory, c->joint_count, names, parents, (const double(*)[3])places, (const double(*)[3])skins, uses,
                    "character", parts->targets, warnings);
     return memory->failed ? error_memory(r->error, "a motion") : CUTIS_OK;
@@ -369,9 +371,39 @@ static bool is_trunk(int kind)
            kind == JOINT_COLLAR;
 }
 
-static void align_make(const bvh_reader *r, const cutis_character *c, const joint_part *parts, const int *order,
+/* A limb of one joint, as of people made of boxes: its bone goes through the middle of its skin. */
+static void bones_by_skin(const bvh_reader *r, const cutis_character *c, const part_lists *parts, target_joint *targets)
+{
+    for (int j = 0; j < c->joint_count; j++) {
+        int kind = parts->targets[j].kind, source = targets[j].source, next = -1;
+        bool limb =
+            kind == JOINT_UPPER_ARM || kind == JOINT_FOREARM || kind == JOINT_UPPER_LEG || kind == JOINT_LOWER_LEG;
+        if (!limb || source < 0 || targets[j].bone_count > 0) continue;
+
+        /* the capture's bone: to its farthest child */
+        const double *place = r->joints[source].place;
+        for (int i = source + 1; i < r->joint_count; i++)
+            if (r->joints[i].parent == source &&
+                (next < 0 || place_distance(r->joints[i].place, place) > place_distance(r->joints[next].place, place)))
+                next = i;
+        double half = place_distance(parts->skins[j], targets[j].place);
+        if (next < 0 || !(half > 1e-3 * (double)c->size) || !(place_distance(r->joints[next].place, place) > 0))
+            continue;
+
+        double from[3], to[3];
+        for (int k = 0; k < 3; k++) {
+            from[k] = parts->skins[j][k] - targets[j].place[k];
+            to[k] = r->joints[next].place[k] - place[k];
+        }
+        bone_add(&targets[j], from, to);
+        targets[j].longest_bone = 2 * half;
+    }
+}
+
+static void align_make(const bvh_reader *r, const cutis_character *c, const part_lists *lists, const int *order,
                        target_joint *targets)
 {
+    const joint_part *parts = lists->targets;
     double size = (double)c->size, reach = 0, body[4];
     bool stands = body_turn(r, c, parts, targets, body);
 
@@ -403,6 +435,7 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const join
             if (next < 0 || place_distance(above, r->joints[targets[next].source].place) > tiny_source) break;
         }
     }
+    bones_by_skin(r, c, lists, targets);
     double longest = 0;
     for (int j = 0; j < c->joint_count; j++) longest = MAX(longest, targets[j].longest_bone);
 
@@ -497,7 +530,7 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     bool *taken = ARENA_ARRAY(&r->memory, bool, r->joint_count);
     if (r->memory.failed) return error_memory(r->error, "a motion");
 
-    part_lists parts;
+    part_lists parts = {0};
     code = parts_find(r, c, &r->memory, &parts, &warnings);
     if (code != CUTIS_OK) return code;
 
@@ -514,7 +547,7 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     if (!order) return error_memory(r->error, "a motion");
     code = rest_measure(r, c, parts.targets, &r->memory, targets, order);
     if (code != CUTIS_OK) return code;
-    align_make(r, c, parts.targets, order, targets);
+    align_make(r, c, &parts, order, targets);
 
     /* the new clip stands behind the clips of the character */
     cutis_clip *clips = ARENA_ARRAY(&r->memory, cutis_clip, c->clip_count + 1);
