@@ -252,6 +252,16 @@ static void bones_keep_their_length_and_feet_stand(void **unused)
     assert_int_equal(bad, 0);
 }
 
+/* A person, and the same with the capture as its last clip; false: the file is not there. */
+static bool person_move(int index, const char *capture, cutis_character **c, cutis_character **moved)
+{
+    const char *path = test_model(PEOPLE[index]);
+    if (!path) return false;
+    assert_int_equal(cutis_character_load(path, NULL, c, NULL), CUTIS_OK);
+    assert_int_equal(cutis_character_add_bvh(*c, capture, NULL, 0, NULL, moved, NULL), CUTIS_OK);
+    return true;
+}
+
 /* Steps are scaled by thighs and shins: legs bend as much as the capture's, whatever hips and feet measure. */
 static void legs_bend_as_the_capture_does(void **unused)
 {
@@ -262,12 +272,9 @@ static void legs_bend_as_the_capture_does(void **unused)
     char file[512];
     snprintf(file, sizeof file, "%s", capture);
     for (int i = 0; i < (int)(sizeof PEOPLE / sizeof *PEOPLE); i++) {
-        const char *path = test_model(PEOPLE[i]);
-        if (!path) continue;
         cutis_character *c = NULL;
         cutis_character *moved = NULL;
-        assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
-        assert_int_equal(cutis_character_add_bvh(c, file, NULL, 0, NULL, &moved, NULL), CUTIS_OK);
+        if (!person_move(i, file, &c, &moved)) continue;
         int frame_count;
         double frame_time;
         double height;
@@ -403,12 +410,9 @@ static void walkers_stand_upright(void **unused)
     char file[512];
     snprintf(file, sizeof file, "%s", capture);
     for (int i = 0; i < (int)(sizeof PEOPLE / sizeof *PEOPLE); i++) {
-        const char *path = test_model(PEOPLE[i]);
-        if (!path) continue;
         cutis_character *c = NULL;
         cutis_character *moved = NULL;
-        assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
-        assert_int_equal(cutis_character_add_bvh(c, file, NULL, 0, NULL, &moved, NULL), CUTIS_OK);
+        if (!person_move(i, file, &c, &moved)) continue;
         joint_part *parts = parts_of(c);
         float *pose = malloc(12 * (size_t)c->joint_count * sizeof *pose);
         int hips = part_find(parts, c->joint_count, JOINT_HIPS, JOINT_SIDE_NONE);

@@ -104,23 +104,34 @@ static void skins_place(const cutis_character *c, const double (*places)[3], dou
         for (int k = 0; k < 3; k++) skins[j][k] = weights[j] > 0 ? skins[j][k] / weights[j] : places[j][k];
 }
 
-/* Places at rest, and which joints move skin by themselves or by a joint below. */
-static void joints_place(const cutis_character *c, affine *worlds, double (*places)[3], bool *uses)
+/* Which joints move skin, by themselves or by a joint below. */
+static void uses_find(const cutis_character *c, bool *uses)
 {
-    for (int j = 0; j < c->joint_count; j++) {
-        int parent = c->joints[j].parent;
-        affine_parts local = affine_parts_load(&c->joints[j].rest);
-        worlds[j] = affine_compose(&local);
-        if (parent >= 0) worlds[j] = affine_multiply(&worlds[parent], &worlds[j]);
-        for (int k = 0; k < 3; k++) places[j][k] = worlds[j].m[4 * k + 3];
-        uses[j] = c->joints[j].deforms;
-    }
+    for (int j = 0; j < c->joint_count; j++) uses[j] = c->joints[j].deforms;
     for (int j = c->joint_count - 1; j >= 0; j--)
         if (c->joints[j].parent >= 0 && uses[j]) uses[c->joints[j].parent] = true;
 }
 
-static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, arena *memory, part_lists *parts,
-                               warning_list *warnings)
+/* Rest poses of the character's joints in the space of the scene. */
+static void rest_place(const cutis_character *c, target_joint *targets)
+{
+    for (int j = 0; j < c->joint_count; j++) {
+        int parent = c->joints[j].parent;
+        affine_parts local = affine_parts_load(&c->joints[j].rest);
+        targets[j].world = affine_compose(&local);
+        memcpy(targets[j].rest, local.rotation, sizeof local.rotation);
+
+        if (parent >= 0) {
+            targets[j].world = affine_multiply(&targets[parent].world, &targets[j].world);
+            rotation_multiply(targets[parent].rest, local.rotation, targets[j].rest);
+        }
+        for (int k = 0; k < 3; k++) targets[j].place[k] = targets[j].world.m[4 * k + 3];
+    }
+}
+
+/* targets: their rest poses are known. */
+static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, const target_joint *targets,
+                               arena *memory, part_lists *parts, warning_list *warnings)
 {
     int count = MAX(r->joint_count, c->joint_count);
     const char **names = ARENA_ARRAY(memory, const char *, count);
@@ -128,7 +139,6 @@ static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, ar
     double(*places)[3] = arena_push(memory, (size_t)count, sizeof *places);
     double(*skins)[3] = arena_push(memory, (size_t)count, sizeof *skins);
     bool *uses = ARENA_ARRAY(memory, bool, count);
-    affine *worlds = ARENA_ARRAY(memory, affine, c->joint_count);
     double *weights = ARENA_ARRAY(memory, double, c->joint_count);
     parts->sources = ARENA_ARRAY(memory, joint_part, r->joint_count);
     parts->targets = ARENA_ARRAY(memory, joint_part, c->joint_count);
@@ -152,10 +162,11 @@ static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, ar
         const cutis_joint *joint = &c->joints[j];
         names[j] = !humanoid ? joint->name : joint->role ? joint->role : "";
         parents[j] = joint->parent;
+        memcpy(places[j], targets[j].place, sizeof places[j]);
     }
 
     joint_parts_find(c->joint_count, names, parents, parts->targets);
-    joints_place(c, worlds, places, uses);
+    uses_find(c, uses);
     skins_place(c, (const double(*)[3])places, skins, weights);
     parts->skins = (const double(*)[3])skins;
     parts_by_shape(memory, c->joint_count, names, parents, (const double(*)[3])places, (const double(*)[3])skins, uses,
@@ -270,23 +281,10 @@ static void bone_add(target_joint *joint, const double from[3], const double to[
     }
 }
 
-/* Places and world rotations at rest, the joint that carries each, and the nearest driven joint above it. */
-static cutis_result rest_measure(const bvh_reader *r, const cutis_character *c, const joint_part *parts, arena *memory,
-                                 target_joint *targets, int *order)
+/* The joint that carries each, and the nearest driven joint above it. */
+static cutis_result carriers_measure(const bvh_reader *r, const cutis_character *c, const joint_part *parts,
+                                     arena *memory, target_joint *targets, int *order)
 {
-    /* rest poses in the space of the scene */
-    for (int j = 0; j < c->joint_count; j++) {
-        int parent = c->joints[j].parent;
-        affine_parts local = affine_parts_load(&c->joints[j].rest);
-        targets[j].world = affine_compose(&local);
-        memcpy(targets[j].rest, local.rotation, sizeof local.rotation);
-
-        if (parent >= 0) {
-            targets[j].world = affine_multiply(&targets[parent].world, &targets[j].world);
-            rotation_multiply(targets[parent].rest, local.rotation, targets[j].rest);
-        }
-        for (int k = 0; k < 3; k++) targets[j].place[k] = targets[j].world.m[4 * k + 3];
-    }
     if (!motion_carriers_find(c, parts, memory, targets, order)) return error_memory(r->error, "a motion");
 
     /* the next joint above that the motion drives */
@@ -531,7 +529,8 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     if (r->memory.failed) return error_memory(r->error, "a motion");
 
     part_lists parts = {0};
-    code = parts_find(r, c, &r->memory, &parts, &warnings);
+    rest_place(c, targets);
+    code = parts_find(r, c, targets, &r->memory, &parts, &warnings);
     if (code != CUTIS_OK) return code;
 
     int driven = match_names(r, c, pairs, pair_count, &parts, targets, taken, &warnings);
@@ -545,7 +544,7 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     /* align the two rest poses */
     int *order = ARENA_ARRAY(&r->memory, int, c->joint_count);
     if (!order) return error_memory(r->error, "a motion");
-    code = rest_measure(r, c, parts.targets, &r->memory, targets, order);
+    code = carriers_measure(r, c, parts.targets, &r->memory, targets, order);
     if (code != CUTIS_OK) return code;
     align_make(r, c, &parts, order, targets);
 
