@@ -69,6 +69,27 @@ static void test_names_of_captures(void **state)
     EXPECT(older);
 }
 
+static void test_digits_hang_on_limbs(void **state)
+{
+    (void)state;
+    const expectation horse[] = {
+        {"hips", -1, JOINT_HIPS, NONE, 0},        {"spine_1", 0, JOINT_SPINE, NONE, 0},
+        {"ribcage_middle", 1, JOINT_OTHER, 0, 0}, {"ball", 0, JOINT_OTHER, 0, 0},
+        {"hand_r", 1, JOINT_HAND, RIGHT, 0},      {"palm", 4, JOINT_OTHER, 0, 0},
+        {"middle_r", 5, JOINT_MIDDLE, RIGHT, 0},  {"foot_l", 0, JOINT_FOOT, LEFT, 0},
+        {"ball_l", 7, JOINT_TOE, LEFT, 0},        {"ring", 1, JOINT_OTHER, 0, 0},
+    };
+    EXPECT(horse);
+    /* nothing known above: a hand whose joints all hang on one */
+    const expectation hand[] = {
+        {"armature", -1, JOINT_OTHER, 0, 0},
+        {"wrist_l", 0, JOINT_HAND, LEFT, 0},
+        {"index_1_l", 0, JOINT_INDEX, LEFT, 0},
+        {"index_2_l", 2, JOINT_INDEX, LEFT, 1},
+    };
+    EXPECT(hand);
+}
+
 static void test_names_of_tools(void **state)
 {
     (void)state;
@@ -248,10 +269,15 @@ static void test_digits_of_the_wrong_side(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_of_captures),        cmocka_unit_test(test_names_of_tools),
-        cmocka_unit_test(test_numbered_limbs),           cmocka_unit_test(test_animals_and_fingers),
-        cmocka_unit_test(test_digits_of_the_wrong_side), cmocka_unit_test(test_second_chains_are_left_out),
-        cmocka_unit_test(test_names_of_animals),         cmocka_unit_test(test_shape_tells_a_person),
+        cmocka_unit_test(test_names_of_captures),
+        cmocka_unit_test(test_digits_hang_on_limbs),
+        cmocka_unit_test(test_names_of_tools),
+        cmocka_unit_test(test_numbered_limbs),
+        cmocka_unit_test(test_animals_and_fingers),
+        cmocka_unit_test(test_digits_of_the_wrong_side),
+        cmocka_unit_test(test_second_chains_are_left_out),
+        cmocka_unit_test(test_names_of_animals),
+        cmocka_unit_test(test_shape_tells_a_person),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -275,6 +275,26 @@ static void hips_find(int count, const int *parents, joint_part *parts)
     if (a >= 0 && a == b) parts[a] = (joint_part){JOINT_HIPS, JOINT_SIDE_NONE, 0};
 }
 
+/*
+ * "Middle", "ring" or "ball" may mean anything. What hangs on the spine, the head or another limb is no digit: the
+ * nearest joint above that is known is one of an arm for a finger, of a leg for a toe. Where none is known, names
+ * count.
+ */
+static void digits_hang(int count, const int *parents, joint_part *parts)
+{
+    for (int j = 0; j < count; j++) {
+        int kind = parts[j].kind, first = JOINT_COLLAR, last = JOINT_HAND;
+        if (kind < JOINT_TOE || kind == JOINT_TAIL) continue;
+        if (kind == JOINT_TOE) first = JOINT_UPPER_LEG, last = JOINT_FOOT;
+
+        int above = parents[j];
+        while (above >= 0 &&
+               (parts[above].kind == JOINT_OTHER || parts[above].kind >= JOINT_THUMB || parts[above].kind == kind))
+            above = parents[above];
+        if (above >= 0 && (parts[above].kind < first || parts[above].kind > last)) parts[j].kind = JOINT_OTHER;
+    }
+}
+
 /* Fingers and toes named after the wrong side (Thumb.R on LowerArm.L) belong to the limb that they hang on. */
 static void digits_side(int count, const int *parents, joint_part *parts)
 {
@@ -294,6 +314,7 @@ void joint_parts_find(int count, const char *const *names, const int *parents, j
     for (int j = 0; j < count; j++) parts[j].kind = name_kind(names[j], &parts[j].side, &parts[j].index);
     for (int side = 0; side < JOINT_SIDE_COUNT; side++) doubt_decide(count, parts, side);
     hips_find(count, parents, parts);
+    digits_hang(count, parents, parts);
     digits_side(count, parents, parts);
 
     /* joints of one kind and side are a chain: count along it */
