@@ -156,6 +156,44 @@ static double (*capture_feet(const char *path, int *frame_count, double *frame_t
     return feet;
 }
 
+/* Places of six joints of a capture, three a side, in each frame: (frame_count x 2 x 3 x 3). */
+static double (*capture_places(const char *path, const char *const names[2][3], int *frame_count,
+                               double *frame_time))[2][3][3]
+{
+    FILE *file = fopen(path, "rb");
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    rewind(file);
+    char *text = malloc((size_t)size);
+    assert_int_equal(fread(text, 1, (size_t)size, file), size);
+    fclose(file);
+
+    cutis_error error;
+    bvh_reader r = {.name = "capture", .cursor = text, .end = text + size, .line = 1, .error = &error};
+    r.memory = arena_create(NULL);
+    warning_list warnings = {.memory = &r.memory};
+    assert_int_equal(bvh_read(&r), CUTIS_OK);
+    assert_int_equal(bvh_drop_calibration(&r, &warnings), CUTIS_OK);
+
+    double(*result)[2][3][3] = malloc((size_t)r.frame_count * sizeof *result);
+    double(*rotations)[4] = malloc((size_t)r.joint_count * sizeof *rotations);
+    double(*places)[3] = malloc((size_t)r.joint_count * sizeof *places);
+    for (int f = 0; f < r.frame_count; f++) {
+        bvh_pose(&r, f, rotations, places);
+        for (int n = 0; n < 6; n++)
+            for (int j = 0; j < r.joint_count; j++)
+                if (strcmp(r.joints[j].name, names[n / 3][n % 3]) == 0)
+                    memcpy(result[f][n / 3][n % 3], places[j], sizeof places[j]);
+    }
+    *frame_count = r.frame_count;
+    *frame_time = r.frame_time;
+    free(rotations);
+    free(places);
+    arena_destroy(&r.memory);
+    free(text);
+    return result;
+}
+
 typedef struct pair_result {
     double stretch; /* largest change of a bone's length */
     int bone;
@@ -588,11 +626,135 @@ static void limbs_of_one_joint_hang(void **unused)
     cutis_character_destroy(c);
 }
 
+/* The angle in degrees between the way from joint a to b of a pose and a direction. */
+static double bone_angle(const float *pose, int a, int b, const double direction[3])
+{
+    double product = 0, length = 0;
+    for (int k = 0; k < 3; k++) {
+        product += ((double)pose[12 * b + 4 * k + 3] - pose[12 * a + 4 * k + 3]) * direction[k];
+        length += direction[k] * direction[k];
+    }
+    return 180 / 3.14159265 * acos(fmin(1, product / (joint_distance(pose, a, b) * sqrt(length))));
+}
+
+/* Arms of any length point where the capture's point, at rest in a T pose or in an A pose. */
+static void arms_point_as_the_capture_does(void **unused)
+{
+    (void)unused;
+    static const int KINDS[3] = {JOINT_UPPER_ARM, JOINT_FOREARM, JOINT_HAND};
+    static const char *const NAMES[2][3] = {{"LeftArm", "LeftForeArm", "LeftHand"},
+                                            {"RightArm", "RightForeArm", "RightHand"}};
+    const char *capture = test_model("cmu-mocap/02_01.bvh");
+    if (!capture) skip();
+    char file[512];
+    snprintf(file, sizeof file, "%s", capture);
+    int frame_count;
+    double frame_time;
+    double(*places)[2][3][3] = capture_places(file, NAMES, &frame_count, &frame_time);
+    int tried = 0;
+    for (int i = 0; i < (int)(sizeof PEOPLE / sizeof *PEOPLE); i++) {
+        cutis_character *c = NULL, *moved = NULL;
+        if (!person_move(i, file, &c, &moved)) continue;
+        joint_part *parts = parts_of(c);
+        float *pose = malloc(12 * (size_t)c->joint_count * sizeof *pose);
+        double worst = 0;
+        for (int f = 0; f < frame_count; f += 8) {
+            cutis_pose_sample(moved, moved->clip_count - 1, f * frame_time, pose);
+            for (int n = 0; n < 4; n++) {
+                int side = n / 2, kind = n % 2;
+                int a = part_find(parts, c->joint_count, KINDS[kind], JOINT_SIDE_LEFT + side);
+                int b = part_find(parts, c->joint_count, KINDS[kind + 1], JOINT_SIDE_LEFT + side);
+                if (a < 0 || b < 0) continue;
+                double way[3];
+                for (int k = 0; k < 3; k++) way[k] = places[f][side][kind + 1][k] - places[f][side][kind][k];
+                worst = fmax(worst, bone_angle(pose, a, b, way));
+                tried++;
+            }
+        }
+        print_message("%-45s arms are %.2f degrees from the capture's at most\n", PEOPLE[i], worst);
+        assert_true(worst < 1);
+        free(pose);
+        free(parts);
+        cutis_character_destroy(moved);
+        cutis_character_destroy(c);
+    }
+    free(places);
+    assert_true(tried > 1000);
+}
+
+/* Turn the rest pose about the vertical. */
+static void character_turn(cutis_character *c, double angle)
+{
+    double s = sin(angle / 2), w = cos(angle / 2);
+    for (int j = 0; j < c->joint_count; j++) {
+        if (c->joints[j].parent >= 0) continue;
+        cutis_transform *const poses[2] = {&((cutis_joint *)&c->joints[j])->rest,
+                                           &((cutis_joint *)&c->joints[j])->idle};
+        for (int n = 0; n < 2; n++) {
+            float *q = poses[n]->rotation, *t = poses[n]->translation;
+            double old[4] = {q[0], q[1], q[2], q[3]}, place[3] = {t[0], t[1], t[2]};
+            q[0] = (float)(w * old[0] + s * old[2]);
+            q[1] = (float)(w * old[1] + s * old[3]);
+            q[2] = (float)(w * old[2] - s * old[0]);
+            q[3] = (float)(w * old[3] - s * old[1]);
+            turn(angle, place, place);
+            for (int k = 0; k < 3; k++) t[k] = (float)place[k];
+        }
+    }
+}
+
+/* Where a character faces at rest says nothing of where it walks: by any angle, not only by large ones. */
+static void turned_characters_walk_the_same(void **unused)
+{
+    (void)unused;
+    static const double ANGLES[] = {0.3, -0.5, 1.6, 3.1};
+    const char *capture = test_model("cmu-mocap/02_01.bvh");
+    if (!capture) skip();
+    char file[512];
+    snprintf(file, sizeof file, "%s", capture);
+    int tried = 0;
+    for (int i = 0; i < (int)(sizeof PEOPLE / sizeof *PEOPLE); i++) {
+        cutis_character *c = NULL, *moved = NULL;
+        if (!person_move(i, file, &c, &moved)) continue;
+        joint_part *parts = parts_of(c);
+        float *pose = malloc(24 * (size_t)c->joint_count * sizeof *pose), *other = pose + 12 * c->joint_count;
+        int hips = part_find(parts, c->joint_count, JOINT_HIPS, JOINT_SIDE_NONE);
+        cutis_character *turned = NULL;
+        character_turn(c, ANGLES[i % 4]);
+        assert_int_equal(cutis_character_add_bvh(c, file, NULL, 0, NULL, &turned, NULL), CUTIS_OK);
+
+        /* every joint of the body, seen from the hips */
+        double worst = 0;
+        for (int f = 0; f < 12 && hips >= 0; f++) {
+            cutis_pose_sample(moved, moved->clip_count - 1, 0.1 * f, pose);
+            cutis_pose_sample(turned, turned->clip_count - 1, 0.1 * f, other);
+            for (int j = 0; j < c->joint_count; j++) {
+                if (parts[j].kind == JOINT_OTHER || !c->joints[j].deforms) continue;
+                double square = 0;
+                for (int k = 3; k < 12; k += 4)
+                    square += pow(
+                        (double)pose[12 * j + k] - pose[12 * hips + k] - other[12 * j + k] + other[12 * hips + k], 2);
+                worst = fmax(worst, sqrt(square) / (double)c->size);
+                tried++;
+            }
+        }
+        print_message("%-45s turned by %.1f: joints within %.4f of the size\n", PEOPLE[i], ANGLES[i % 4], worst);
+        assert_true(worst < 0.01);
+        free(pose);
+        free(parts);
+        cutis_character_destroy(turned);
+        cutis_character_destroy(moved);
+        cutis_character_destroy(c);
+    }
+    assert_true(tried > 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shape_tells_what_names_tell),   cmocka_unit_test(bones_keep_their_length_and_feet_stand),
-        cmocka_unit_test(legs_bend_as_the_capture_does), cmocka_unit_test(walkers_stand_upright),
-        cmocka_unit_test(hips_may_lie_anywhere),         cmocka_unit_test(limbs_of_one_joint_hang)};
+        cmocka_unit_test(shape_tells_what_names_tell),    cmocka_unit_test(bones_keep_their_length_and_feet_stand),
+        cmocka_unit_test(legs_bend_as_the_capture_does),  cmocka_unit_test(walkers_stand_upright),
+        cmocka_unit_test(hips_may_lie_anywhere),          cmocka_unit_test(limbs_of_one_joint_hang),
+        cmocka_unit_test(arms_point_as_the_capture_does), cmocka_unit_test(turned_characters_walk_the_same)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

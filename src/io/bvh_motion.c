@@ -12,8 +12,9 @@
  * not: hips, spine, neck and the short bones that carry the limbs differ between skeletons by proportion,
  * not by pose, and following them would tilt the body. The trunk is what hangs together with the topmost
  * joint and has no bone longer than TRUNK_BONE times the longest; of a body that stands, also hips, spine, neck, head
- * and collars of any length. Its S is the identity, unless the two skeletons face or stand differently (SPREAD_LIMIT),
- * by their thighs and upper arms. motion_retarget.c makes the clip.
+ * and collars of any length; never a joint that is known to be one of a limb. Its S is the turn about the vertical from
+ * where the character faces to where the zero pose does, by their thighs and upper arms; of bodies that do not stand,
+ * the identity unless they differ much (SPREAD_LIMIT). motion_retarget.c makes the clip.
  */
 #include "io/bvh_motion.h"
 
@@ -29,9 +30,10 @@
 #include "io/motion_source.h"
 #include "math/math3.h"
 
-static const double SPREAD_LIMIT = 0.6; /* radians, about 35 degrees */
-static const double STANDS = 0.7;       /* cosine of the angle between the trunk and the vertical */
-static const double TRUNK_BONE = 0.5;   /* between a spine bone (1/3 of a thigh) and an upper arm (3/5) */
+static const double SPREAD_LIMIT = 0.6;   /* radians, about 35 degrees */
+static const double HEADING_LEAST = 0.05; /* radians, 3 degrees: measured people are askew by up to one */
+static const double STANDS = 0.7;         /* cosine of the angle between the trunk and the vertical */
+static const double TRUNK_BONE = 0.5;     /* between a spine bone (1/3 of a thigh) and an upper arm (3/5) */
 
 /* ---- matching ---- */
 
@@ -325,10 +327,24 @@ static bool body_frame(const double *const limbs[4], double frame[3][3])
     return true;
 }
 
+/* The turn about the vertical that takes the direction `from` to `to`, both seen from above; none where it is small. */
+static void heading_turn(const double from[3], const double to[3], double turn[4])
+{
+    double sine = from[2] * to[0] - from[0] * to[2];
+    double cosine = from[0] * to[0] + from[2] * to[2];
+    double angle = det_atan2(sine, cosine);
+    if (fabs(angle) < HEADING_LEAST) angle = 0;
+    turn[0] = 0;
+    turn[1] = det_sin(angle / 2);
+    turn[2] = 0;
+    turn[3] = det_cos(angle / 2);
+}
+
 /*
- * The turn from how the character stands to how the capture does, by thighs and upper arms: what lies between, hips and
- * the bones beside them, differs by proportion. False when one has not both pairs, or does not stand: an animal that is
- * to walk like a person bends in its back.
+ * The turn from where the character faces to where the capture does, by the lines across thighs and upper arms: what
+ * lies between, hips and the bones beside them, differs by proportion, and so does how far shoulders lie before the
+ * hips. False when one has not both pairs, or does not stand: an animal that is to walk like a person bends in its
+ * back.
  */
 static bool body_turn(const bvh_reader *r, const cutis_character *c, const joint_part *parts,
                       const target_joint *targets, double turn[4])
@@ -349,16 +365,7 @@ static bool body_turn(const bvh_reader *r, const cutis_character *c, const joint
     if (!body_frame(own, from) || !body_frame(other, to)) return false;
     if (!(from[1][1] > STANDS && to[1][1] > STANDS)) return false;
 
-    /* axis by axis from one to the other */
-    mat3 spread = {{0}};
-    for (int n = 0; n < 3; n++)
-        for (int i = 0; i < 9; i++) spread.m[i] += (float)(to[n][i / 3] * from[n][i % 3]);
-    quat q = quat_from_matrix(spread);
-    turn[0] = q.x;
-    turn[1] = q.y;
-    turn[2] = q.z;
-    turn[3] = q.w;
-    rotation_normalize(turn);
+    heading_turn(from[0], to[0], turn);
     return true;
 }
 
@@ -368,6 +375,9 @@ static bool is_trunk(int kind)
     return kind == JOINT_HIPS || kind == JOINT_SPINE || kind == JOINT_NECK || kind == JOINT_HEAD ||
            kind == JOINT_COLLAR;
 }
+
+/* Joints of limbs follow their bones however short these are beside the longest one. */
+static bool is_limb(int kind) { return kind >= JOINT_UPPER_ARM && kind <= JOINT_LOWER_LEG; }
 
 /* A limb of one joint, as of people made of boxes: its bone goes through the middle of its skin. */
 static void bones_by_skin(const bvh_reader *r, const cutis_character *c, const part_lists *parts, target_joint *targets)
@@ -423,7 +433,11 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const part
                 from[k] = targets[j].place[k] - targets[p].place[k];
                 to[k] = place[k] - above[k];
             }
-            bone_add(&targets[p], from, to);
+            /* the bone of a limb is the one to its next joint, not to a thumb beside the hand */
+            bool next_part = is_limb(parts[p].kind) && parts[j].kind == parts[p].kind + 1;
+            if (next_part && !targets[p].limb_bone) targets[p].bone_count = 0;
+            if (next_part || !targets[p].limb_bone) bone_add(&targets[p], from, to);
+            targets[p].limb_bone |= next_part;
             if (p == targets[j].driven_parent)
                 targets[p].longest_bone =
                     MAX(targets[p].longest_bone, place_distance(targets[j].place, targets[p].place));
@@ -449,8 +463,8 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const part
 
         /* whether it belongs to the trunk */
         int kind = parts[order[i]].kind;
-        joint->trunk =
-            !parent || (stands && is_trunk(kind)) || (parent->trunk && joint->longest_bone <= TRUNK_BONE * longest);
+        joint->trunk = !parent || (stands && is_trunk(kind)) ||
+                       (parent->trunk && !is_limb(kind) && joint->longest_bone <= TRUNK_BONE * longest);
         double fit[4], turned[3], inverse[4], difference[4];
 
         if (kind == JOINT_FOOT || kind == JOINT_TOE) {
@@ -469,12 +483,13 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const part
             memcpy(joint->align, targets[top].align, sizeof joint->align);
             continue;
         }
-        if (joint->bone_count == 0 || (joint->trunk && parent)) continue;
         if (stands && !parent) {
             /* the whole body */
-            memcpy(fit, body, sizeof fit);
-            memcpy(difference, body, sizeof difference);
-        } else if (joint->bone_count == 1) {
+            memcpy(joint->align, body, sizeof body);
+            continue;
+        }
+        if (joint->bone_count == 0 || (joint->trunk && parent)) continue;
+        if (joint->bone_count == 1) {
             /* a single bone: the shortest turn */
             rotation_apply(before, joint->lead[0], turned);
             rotation_between(turned, joint->lead[1], difference);

@@ -20,6 +20,7 @@ typedef struct target_joint {
     double align[4];   /* the turn from its rest pose to the capture's zero pose */
     double spread[9];  /* sum of capture direction x character direction (3 x 3), over its bones */
     int bone_count;
+    bool limb_bone;      /* its one bone is that of a limb: upper arm, forearm, thigh, shin */
     double longest_bone; /* to a joint right below it */
     bool trunk;
     double lead[2][3]; /* the directions of the first bone: character's, capture's */
