@@ -112,6 +112,8 @@ static void test_errors_name_the_line(void **state)
         {"HIERARCHY", "HIER", "line 1: 'HIERARCHY' is expected"},
         {"90 0 0 0", "90 nan 0 0", "a channel is not a finite number"},
         {"JOINT lower", "ROOT lower", "'ROOT' does not belong here"},
+        {"Frames: 3", "Frames: 0", "the motion has no frames"},
+        {"HIERARCHY", "\xEF\xBB\xBFHIERARCHY", ""}, /* a byte order mark is no part of the text */
         {"ROOT upper", "ROOT someone", ""},
     };
     cutis_character *tube, *moved;

@@ -3,6 +3,8 @@
 
 #include "character/joint_parts.h"
 #include "character/joint_shape.h"
+#include "io/affine.h"
+#include "io/bvh_motion.h"
 #include "io/bvh_read.h"
 
 static const char *const PEOPLE[] = {
@@ -51,6 +53,8 @@ static int part_find(const joint_part *parts, int count, int kind, int side)
         if (parts[j].kind == kind && parts[j].side == side && parts[j].index == 0) return j;
     return -1;
 }
+
+static double place_length(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
 static double joint_distance(const float *pose, int a, int b)
 {
@@ -749,12 +753,203 @@ static void turned_characters_walk_the_same(void **unused)
     assert_true(tried > 1000);
 }
 
+/* One capture, told in other ways. */
+enum {
+    TOLD_SAME,
+    TOLD_Z_UP,
+    TOLD_ZERO_TURNED,
+    TOLD_BONES_ALONG_X,
+    TOLD_FROM_PARENTS,
+    TOLD_PREFIX,
+    TOLD_ROOT,
+    TOLD_SHAPE,
+    TOLD_METRES,
+    TOLD_COUNT
+};
+static const char *const TOLD[TOLD_COUNT] = {"the same",     "z up",     "zero pose turned", "bones along x",
+                                             "from parents", "a prefix", "a root above",     "names tell nothing",
+                                             "another unit"};
+
+static char *text_add(char *text, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    text += vsprintf(text, format, list);
+    va_end(list);
+    return text;
+}
+
+static char *told_hierarchy(const bvh_reader *r, int told, int joint, char *text)
+{
+    bool root = r->joints[joint].parent < 0, end = !r->joints[joint].name[0];
+    const double *o = r->joints[joint].offset;
+    if (end)
+        text = text_add(text, "End Site\n{\nOFFSET %g %g %g\n}\n", o[0], o[1], o[2]);
+    else if (told == TOLD_SHAPE)
+        text = text_add(text, "%s item_%d\n{\n", root ? "ROOT" : "JOINT", joint);
+    else
+        text = text_add(text, "%s %s%s\n{\n", root ? "ROOT" : "JOINT", told == TOLD_PREFIX ? "Actor_" : "",
+                        r->joints[joint].name);
+    if (end) return text;
+    text = text_add(text, "OFFSET %g %g %g\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n",
+                    o[0], o[1], o[2]);
+    for (int j = joint + 1; j < r->joint_count; j++)
+        if (r->joints[j].parent == joint) text = told_hierarchy(r, told, j, text);
+    return text_add(text, "}\n");
+}
+
+/* The text of a capture that says the same in another way. */
+static char *told_make(const char *path, int told)
+{
+    FILE *file = fopen(path, "rb");
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    rewind(file);
+    char *text = malloc((size_t)size);
+    assert_int_equal(fread(text, 1, (size_t)size, file), size);
+    fclose(file);
+    cutis_error error;
+    bvh_reader from = {.name = "capture", .cursor = text, .end = text + size, .line = 1, .error = &error};
+    from.memory = arena_create(NULL);
+    assert_int_equal(bvh_read(&from), CUTIS_OK);
+
+    /* world: what the scene is turned by; zero: the joints' rotations in the new zero pose */
+    bvh_reader to = from;
+    int count = from.joint_count, extra = told == TOLD_ROOT;
+    double world[4] = {0, 0, 0, 1}, back[4], unit = told == TOLD_METRES ? 0.0254 : 1;
+    double(*zero)[4] = calloc((size_t)count + 1, sizeof *zero);
+    double(*rotations)[4] = calloc((size_t)count + 1, sizeof *rotations);
+    double(*places)[3] = calloc((size_t)count + 1, sizeof *places);
+    static const double X[3] = {1, 0, 0}, UP[3] = {0, 1, 0}, Z[3] = {0, 0, 1};
+    if (told == TOLD_Z_UP) rotation_between(UP, Z, world);
+    for (int j = 0; j < count; j++) {
+        zero[j][3] = 1;
+        if (told == TOLD_ZERO_TURNED) rotation_between(UP, Z, zero[j]);
+        for (int i = count - 1; i > j && told == TOLD_BONES_ALONG_X; i--)
+            if (from.joints[i].parent == j && place_length(from.joints[i].offset) > 0)
+                rotation_between(from.joints[i].offset, X, zero[j]);
+    }
+
+    /* joints, one more above them for TOLD_ROOT */
+    to.joint_count = count + extra;
+    to.joints = arena_push(&to.memory, (size_t)to.joint_count, sizeof *to.joints);
+    if (extra) to.joints[0] = (bvh_joint){.name = "root", .parent = -1};
+    for (int j = 0; j < count; j++) {
+        to.joints[j + extra] = from.joints[j];
+        to.joints[j + extra].parent += extra;
+        int parent = from.joints[j].parent;
+        double way[3] = {from.joints[j].offset[0], from.joints[j].offset[1], from.joints[j].offset[2]};
+        if (parent >= 0) rotation_apply(zero[parent], way, way);
+        rotation_apply(world, way, way);
+        for (int k = 0; k < 3; k++)
+            places[j + extra][k] = unit * way[k] + (parent >= 0 ? places[parent + extra][k] : 0);
+    }
+    assert_true(bvh_channels_make(&to, places));
+    rotation_conjugate(world, back);
+    for (int f = 0; f < from.frame_count; f++) {
+        rotations[0][3] = 1;
+        memset(places[0], 0, sizeof places[0]);
+        bvh_pose(&from, f, rotations + extra, places + extra);
+        for (int j = extra; j < count + extra; j++) {
+            double inverse[4];
+            rotation_conjugate(zero[j - extra], inverse);
+            rotation_multiply(rotations[j], inverse, rotations[j]);
+            rotation_multiply(world, rotations[j], rotations[j]);
+            rotation_multiply(rotations[j], back, rotations[j]);
+            rotation_apply(world, places[j], places[j]);
+            for (int k = 0; k < 3; k++) places[j][k] *= unit;
+        }
+        bvh_frame_store(&to, f, rotations, places);
+    }
+
+    /* the text */
+    size_t room = (size_t)to.joint_count * 400 + (size_t)to.frame_count * (size_t)to.channel_count * 24 + 1000;
+    char *result = malloc(room), *end = text_add(result, "HIERARCHY\n");
+    end = told_hierarchy(&to, told, 0, end);
+    end = text_add(end, "MOTION\nFrames: %d\nFrame Time: %g\n", to.frame_count, to.frame_time);
+    for (int f = 0; f < to.frame_count; f++)
+        for (int j = 0; j < to.joint_count; j++) {
+            if (!to.joints[j].name[0]) continue;
+            for (int k = 0; k < BVH_CHANNELS; k++) {
+                double value = (double)to.values[(size_t)f * (size_t)to.channel_count + (size_t)(BVH_CHANNELS * j + k)];
+                if (told == TOLD_FROM_PARENTS && k < 3) value += to.joints[j].offset[k];
+                end = text_add(end, "%.6g ", value);
+            }
+        }
+    free(zero);
+    free(rotations);
+    free(places);
+    free(text);
+    arena_destroy(&to.memory);
+    return result;
+}
+
+static void captures_may_be_told_in_any_way(void **unused)
+{
+    (void)unused;
+    static const char *const FILES[] = {"rigs/mesh2motion-human-male/human-male.glb",
+                                        "rigs/quaternius-woman-formal/Formal.glb",
+                                        "makehuman-cmu-average/mh_average.glb"};
+    const char *capture = test_model("cmu-mocap/07_01.bvh");
+    if (!capture) skip();
+    char file[512];
+    snprintf(file, sizeof file, "%s", capture);
+    for (int i = 0; i < 3; i++) {
+        const char *path = test_model(FILES[i]);
+        if (!path) skip();
+        cutis_character *c = NULL, *first = NULL;
+        assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
+        joint_part *parts = parts_of(c);
+        float *pose = malloc(24 * (size_t)c->joint_count * sizeof *pose), *other = pose + 12 * c->joint_count;
+        int hips = part_find(parts, c->joint_count, JOINT_HIPS, JOINT_SIDE_NONE);
+        for (int told = 0; told < TOLD_COUNT; told++) {
+            char *text = told_make(file, told);
+            cutis_character *moved = NULL;
+            cutis_error error = {0};
+            if (bvh_motion_add(c, text, strlen(text), "told.bvh", NULL, 0, NULL, &moved, &error) != CUTIS_OK)
+                fail_msg("%s: %s", TOLD[told], error.text);
+            free(text);
+            if (!first) first = moved;
+
+            /* joints of the body, seen from the hips; hands are left out, whose fingers a shape does not tell */
+            double worst = 0;
+            int where = 0;
+            for (int f = 0; f < 20; f++) {
+                cutis_pose_sample(first, first->clip_count - 1, 0.1 * f, pose);
+                cutis_pose_sample(moved, moved->clip_count - 1, 0.1 * f, other);
+                for (int j = 0; j < c->joint_count; j++) {
+                    if (parts[j].kind == JOINT_OTHER || parts[j].kind > JOINT_FOOT || !c->joints[j].deforms ||
+                        (parts[j].kind == JOINT_HAND && parts[j].index > 0))
+                        continue;
+                    double square = 0;
+                    for (int k = 3; k < 12; k += 4)
+                        square += pow((double)pose[12 * j + k] - pose[12 * hips + k] - other[12 * j + k] +
+                                          other[12 * hips + k],
+                                      2);
+                    if (sqrt(square) <= worst * (double)c->size) continue;
+                    worst = sqrt(square) / (double)c->size;
+                    where = j;
+                }
+            }
+            print_message("%-42s %-20s joints within %.4f of the size (%s)\n", FILES[i], TOLD[told], worst,
+                          c->joints[where].name);
+            assert_true(worst < 0.015);
+            if (moved != first) cutis_character_destroy(moved);
+        }
+        free(pose);
+        free(parts);
+        cutis_character_destroy(first);
+        cutis_character_destroy(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shape_tells_what_names_tell),    cmocka_unit_test(bones_keep_their_length_and_feet_stand),
         cmocka_unit_test(legs_bend_as_the_capture_does),  cmocka_unit_test(walkers_stand_upright),
         cmocka_unit_test(hips_may_lie_anywhere),          cmocka_unit_test(limbs_of_one_joint_hang),
-        cmocka_unit_test(arms_point_as_the_capture_does), cmocka_unit_test(turned_characters_walk_the_same)};
+        cmocka_unit_test(arms_point_as_the_capture_does), cmocka_unit_test(turned_characters_walk_the_same),
+        cmocka_unit_test(captures_may_be_told_in_any_way)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -308,6 +308,17 @@ static void digits_side(int count, const int *parents, joint_part *parts)
     }
 }
 
+/* Where both ankle and foot are named, the foot below the ankle is what others call the toes. */
+static void feet_below_ankles(int count, joint_part *parts)
+{
+    for (int side = JOINT_SIDE_LEFT; side < JOINT_SIDE_COUNT; side++) {
+        if (side_has(count, parts, side, JOINT_TOE)) continue;
+        for (int j = 0; j < count; j++)
+            if (parts[j].side == side && parts[j].kind == JOINT_FOOT && parts[j].index > 0)
+                parts[j] = (joint_part){JOINT_TOE, side, parts[j].index - 1};
+    }
+}
+
 void joint_parts_find(int count, const char *const *names, const int *parents, joint_part *parts)
 {
     /* by the name, then by what the names around it mean */
@@ -336,6 +347,7 @@ void joint_parts_find(int count, const char *const *names, const int *parents, j
         if (*before >= 0) part->index = parts[*before].index + 1;
         *before = j;
     }
+    feet_below_ankles(count, parts);
 }
 
 cutis_result cutis_character_match_joints(const cutis_character *one, const cutis_character *two, int *matches,

@@ -23,8 +23,9 @@ static const double ARM_LEVEL = 0.35;    /* and no higher or lower than the othe
 static const double HIP_RADIUS = 0.2;    /* the hips are nearer than this to the middle of the thighs */
 static const double FACING_LEAST = 0.02; /* feet that show less tell nothing */
 
-static const double LIKE = 0.75; /* a limb is at least this long, by the other one's length */
-static const double SHORT = 0.6; /* a collar or hip bone is at most this long, by the long bone behind it */
+static const double LIKE = 0.75;  /* a limb is at least this long, by the other one's length */
+static const double SHORT = 0.6;  /* a collar or hip bone is at most this long, by the long bone behind it */
+static const double INNER = 0.25; /* a collar begins nearer to the middle than this, by where it ends */
 
 enum { CHAIN_LIMIT = 64 };
 
@@ -112,11 +113,19 @@ static bool legs_find(const skeleton_shape *s, int legs[2])
     return legs[0] >= 0;
 }
 
+static double plane_distance(const double place[3], const double middle[3], const double side[3])
+{
+    double sum = 0;
+    for (int k = 0; k < 3; k++) sum += side[k] * (place[k] - middle[k]);
+    return fabs(sum);
+}
+
 /*
  * Follow the longest chain from `first` and find the limb's bones: of all two bones in a row those whose shorter one is
- * the longest. Of three joints alone the first is a collar or hip where its bone is short.
+ * the longest. Of three joints alone the first is a collar or hip where its bone is short. An arm does not begin in the
+ * plane between the legs (middle, side), where long collars do; NULL for legs.
  */
-static bool limb_make(const skeleton_shape *s, int first, limb *l)
+static bool limb_make(const skeleton_shape *s, int first, const double *middle, const double *side, limb *l)
 {
     l->length = 0;
     for (int j = first; j >= 0 && l->length < CHAIN_LIMIT; j = s->next[j]) l->chain[l->length++] = j;
@@ -126,11 +135,15 @@ static bool limb_make(const skeleton_shape *s, int first, limb *l)
     for (int i = 0; i + 1 < l->length; i++) bones[i] = joint_apart(s, l->chain[i], l->chain[i + 1]);
 
     l->upper = 0;
-    for (int i = 0; i + 2 < l->length; i++)
+    for (int i = 0; i + 2 < l->length; i++) {
+        double begin = side ? plane_distance(s->places[l->chain[i]], middle, side) : 1;
+        double end = side ? plane_distance(s->places[l->chain[i + 1]], middle, side) : 1;
+        if (begin < INNER * end && i + 3 < l->length) continue;
         if (MIN(bones[i], bones[i + 1]) > best) {
             best = MIN(bones[i], bones[i + 1]);
             l->upper = i;
         }
+    }
     if (l->length == 3 && bones[0] < SHORT * bones[1]) l->upper = 1;
 
     l->lower = l->upper + 1;
@@ -260,7 +273,7 @@ static bool shape_read(const skeleton_shape *s, joint_part *parts)
     limb legs[2], arms[2];
     if (!(s->height > 0) || !legs_find(s, first)) return false;
     for (int i = 0; i < 2; i++)
-        if (!limb_make(s, first[i], &legs[i])) return false;
+        if (!limb_make(s, first[i], NULL, NULL, &legs[i])) return false;
 
     const double *thighs[2] = {s->places[legs[0].chain[legs[0].upper]], s->places[legs[1].chain[legs[1].upper]]};
     double middle[3], side[3] = {thighs[0][0] - thighs[1][0], 0, thighs[0][2] - thighs[1][2]};
@@ -274,7 +287,7 @@ static bool shape_read(const skeleton_shape *s, joint_part *parts)
     /* arms, and the trunk between them and the legs */
     if (!arms_find(s, legs, middle, side, arm_first)) return false;
     for (int i = 0; i < 2; i++)
-        if (!limb_make(s, arm_first[i], &arms[i])) return false;
+        if (!limb_make(s, arm_first[i], middle, side, &arms[i])) return false;
 
     int chest = s->parents[arm_first[0]];
     int hips = hips_find(s, chest, s->parents[first[0]], middle);

@@ -26,6 +26,7 @@
 #include "character/joint_shape.h"
 #include "io/affine.h"
 #include "io/bvh_read.h"
+#include "io/bvh_stand.h"
 #include "io/motion_retarget.h"
 #include "io/motion_source.h"
 #include "math/math3.h"
@@ -56,6 +57,58 @@ static int find_target(const cutis_character *c, const char *name)
         if (bvh_name_key(c->joints[j].name) == key) return j;
     return -1;
 }
+
+/* How many letters all names begin with: a name space or an actor's, up to a separator, before a letter. */
+static int prefix_length(const char *name, const char *other, int length)
+{
+    int same = 0;
+    for (int i = 0; i < length && name[i] && name[i] == other[i]; i++) {
+        char next = name[i + 1], beside = other[i + 1];
+        bool letters = ((next | 32) >= 'a' && (next | 32) <= 'z') && ((beside | 32) >= 'a' && (beside | 32) <= 'z');
+        if (strchr("_.:-| ", name[i]) && letters) same = i + 1;
+    }
+    return same;
+}
+
+static int target_prefix(const cutis_character *c)
+{
+    const char *first = NULL;
+    int length = 0;
+    for (int j = 0; j < c->joint_count; j++) {
+        if (!c->joints[j].deforms) continue;
+        length = first ? prefix_length(first, c->joints[j].name, length) : (int)strlen(c->joints[j].name);
+        if (!first) first = c->joints[j].name;
+    }
+    return length;
+}
+
+/* A joint of the motion by its name without what all its names begin with; name: without the character's own. */
+static int find_stripped(const bvh_reader *r, const char *name)
+{
+    const char *first = NULL;
+    int length = 0;
+    for (int j = 0; j < r->joint_count; j++) {
+        if (!r->joints[j].name[0]) continue;
+        length = first ? prefix_length(first, r->joints[j].name, length) : (int)strlen(r->joints[j].name);
+        if (!first) first = r->joints[j].name;
+    }
+
+    uint64_t key = bvh_name_key(name);
+    for (int j = 0; j < r->joint_count; j++) {
+        const char *own = r->joints[j].name;
+        if (strlen(own) > (size_t)length && bvh_name_key(own + length) == key) return j;
+    }
+    return -1;
+}
+
+static bool joint_above(const cutis_character *c, int above, int j)
+{
+    while (j > above) j = c->joints[j].parent;
+    return j >= 0 && j == above;
+}
+
+/* Chains of these kinds have any number of joints, which share the bend. */
+static bool kind_shared(int kind) { return kind == JOINT_SPINE || kind == JOINT_NECK; }
 
 /* The parts of both skeletons, and the middle of the skin that each joint of the character moves. */
 typedef struct part_lists {
@@ -131,49 +184,74 @@ static void rest_place(const cutis_character *c, target_joint *targets)
     }
 }
 
-/* targets: their rest poses are known. */
-static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, const target_joint *targets,
-                               arena *memory, part_lists *parts, warning_list *warnings)
-{
-    int count = MAX(r->joint_count, c->joint_count);
-    const char **names = ARENA_ARRAY(memory, const char *, count);
-    int *parents = ARENA_ARRAY(memory, int, count);
-    double(*places)[3] = arena_push(memory, (size_t)count, sizeof *places);
-    double(*skins)[3] = arena_push(memory, (size_t)count, sizeof *skins);
-    bool *uses = ARENA_ARRAY(memory, bool, count);
-    double *weights = ARENA_ARRAY(memory, double, c->joint_count);
-    parts->sources = ARENA_ARRAY(memory, joint_part, r->joint_count);
-    parts->targets = ARENA_ARRAY(memory, joint_part, c->joint_count);
-    if (memory->failed) return error_memory(r->error, "a motion");
+/* What a skeleton is made of, in the arrays that its parts are found by. */
+typedef struct skeleton_lists {
+    const char **names;
+    int *parents;
+    double (*places)[3], (*skins)[3], *weights;
+    bool *uses;
+} skeleton_lists;
 
-    /* the parts of the motion's joints */
+static bool lists_make(arena *memory, int count, skeleton_lists *l)
+{
+    l->names = ARENA_ARRAY(memory, const char *, count);
+    l->parents = ARENA_ARRAY(memory, int, count);
+    l->places = arena_push(memory, (size_t)count, sizeof *l->places);
+    l->skins = arena_push(memory, (size_t)count, sizeof *l->skins);
+    l->weights = ARENA_ARRAY(memory, double, count);
+    l->uses = ARENA_ARRAY(memory, bool, count);
+    return !memory->failed;
+}
+
+/* The parts of the motion's joints; the capture is made to stand by those that names tell. */
+static cutis_result source_parts(bvh_reader *r, part_lists *parts, warning_list *warnings)
+{
+    skeleton_lists l;
+    parts->sources = ARENA_ARRAY(&r->memory, joint_part, r->joint_count);
+    if (!lists_make(&r->memory, r->joint_count, &l)) return error_memory(r->error, "a motion");
+
+    /* by names */
     for (int j = 0; j < r->joint_count; j++) {
-        names[j] = r->joints[j].name;
-        parents[j] = r->joints[j].parent;
-        memcpy(places[j], r->joints[j].place, sizeof places[j]);
-        uses[j] = true;
+        l.names[j] = r->joints[j].name;
+        l.parents[j] = r->joints[j].parent;
+        l.uses[j] = true;
     }
-    joint_parts_find(r->joint_count, names, parents, parts->sources);
-    parts_by_shape(memory, r->joint_count, names, parents, (const double(*)[3])places, NULL, uses, "motion",
+    joint_parts_find(r->joint_count, l.names, l.parents, parts->sources);
+    cutis_result code = bvh_stand(r, parts->sources, warnings);
+    if (code != CUTIS_OK) return code;
+
+    /* by shape */
+    for (int j = 0; j < r->joint_count; j++) memcpy(l.places[j], r->joints[j].place, sizeof l.places[j]);
+    parts_by_shape(&r->memory, r->joint_count, l.names, l.parents, (const double(*)[3])l.places, NULL, l.uses, "motion",
                    parts->sources, warnings);
+    return r->memory.failed ? error_memory(r->error, "a motion") : CUTIS_OK;
+}
+
+/* The parts of the character's joints. targets: their rest poses are known. */
+static cutis_result target_parts(bvh_reader *r, const cutis_character *c, const target_joint *targets,
+                                 part_lists *parts, warning_list *warnings)
+{
+    skeleton_lists l;
+    parts->targets = ARENA_ARRAY(&r->memory, joint_part, c->joint_count);
+    if (!lists_make(&r->memory, c->joint_count, &l)) return error_memory(r->error, "a motion");
 
     /* a file that says which joints make a humanoid is believed, and nothing else of it is one */
     bool humanoid = false;
     for (int j = 0; j < c->joint_count; j++) humanoid |= c->joints[j].role != NULL;
     for (int j = 0; j < c->joint_count; j++) {
         const cutis_joint *joint = &c->joints[j];
-        names[j] = !humanoid ? joint->name : joint->role ? joint->role : "";
-        parents[j] = joint->parent;
-        memcpy(places[j], targets[j].place, sizeof places[j]);
+        l.names[j] = !humanoid ? joint->name : joint->role ? joint->role : "";
+        l.parents[j] = joint->parent;
+        memcpy(l.places[j], targets[j].place, sizeof l.places[j]);
     }
 
-    joint_parts_find(c->joint_count, names, parents, parts->targets);
-    uses_find(c, uses);
-    skins_place(c, (const double(*)[3])places, skins, weights);
-    parts->skins = (const double(*)[3])skins;
-    parts_by_shape(memory, c->joint_count, names, parents, (const double(*)[3])places, (const double(*)[3])skins, uses,
+    joint_parts_find(c->joint_count, l.names, l.parents, parts->targets);
+    uses_find(c, l.uses);
+    skins_place(c, (const double(*)[3])l.places, l.skins, l.weights);
+    parts->skins = (const double(*)[3])l.skins;
+    parts_by_shape(&r->memory, c->joint_count, l.names, l.parents, (const double(*)[3])l.places, parts->skins, l.uses,
                    "character", parts->targets, warnings);
-    return memory->failed ? error_memory(r->error, "a motion") : CUTIS_OK;
+    return r->memory.failed ? error_memory(r->error, "a motion") : CUTIS_OK;
 }
 
 enum { CHAIN_LIMIT = 32 };
@@ -207,7 +285,7 @@ static int match_parts(const bvh_reader *r, const cutis_character *c, const part
 
         int m = part_chain(parts->sources, r->joint_count, kind, side, from);
         int n = part_chain(parts->targets, c->joint_count, kind, side, to);
-        bool share = kind == JOINT_SPINE || kind == JOINT_NECK;
+        bool share = kind_shared(kind);
 
         /* joints of a spine are shared out; other chains match one to one */
         for (int k = 0; k < n && m > 0; k++) {
@@ -248,14 +326,22 @@ static int match_names(const bvh_reader *r, const cutis_character *c, const cuti
     }
 
     /* equal names */
+    int hips = -1, prefix = target_prefix(c);
+    for (int j = 0; j < c->joint_count && hips < 0; j++)
+        if (parts->targets[j].kind == JOINT_HIPS) hips = j;
     for (int j = 0; j < c->joint_count; j++) {
         if (targets[j].source >= 0) continue;
         int source = find_source(r, c->joints[j].name);
+        if (source < 0 && strlen(c->joints[j].name) > (size_t)prefix)
+            source = find_stripped(r, c->joints[j].name + prefix);
         if (source < 0 || taken[source]) continue;
 
         /* One name for two parts: a LeftShoulder may be the collar bone or the upper arm. */
         const joint_part *own = &parts->targets[j], *other = &parts->sources[source];
         if (own->kind != other->kind || own->side != other->side) continue;
+
+        /* joints of spines and necks are shared out below; what stands above the hips is no part of the body */
+        if (kind_shared(own->kind) || (own->kind == JOINT_OTHER && joint_above(c, j, hips))) continue;
 
         targets[j].source = source;
         taken[source] = true;
@@ -532,9 +618,11 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
         return error_set(r->error, CUTIS_ERROR_ARGUMENT, "%.150s: the character has no skeleton that it could move",
                          r->name);
 
-    /* read the motion and drop a calibration pose */
+    /* read the motion, let it stand along y, and drop a calibration pose */
     cutis_result code = r->joints ? CUTIS_OK : bvh_read(r); /* or from a clip already */
     warning_list warnings = {.memory = &r->memory};
+    part_lists parts = {0};
+    if (code == CUTIS_OK) code = source_parts(r, &parts, &warnings);
     if (code == CUTIS_OK) code = bvh_drop_calibration(r, &warnings);
     if (code != CUTIS_OK) return code;
 
@@ -543,9 +631,8 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     bool *taken = ARENA_ARRAY(&r->memory, bool, r->joint_count);
     if (r->memory.failed) return error_memory(r->error, "a motion");
 
-    part_lists parts = {0};
     rest_place(c, targets);
-    code = parts_find(r, c, targets, &r->memory, &parts, &warnings);
+    code = target_parts(r, c, targets, &parts, &warnings);
     if (code != CUTIS_OK) return code;
 
     int driven = match_names(r, c, pairs, pair_count, &parts, targets, taken, &warnings);

@@ -164,6 +164,7 @@ static cutis_result read_hierarchy(bvh_reader *r)
     r->joints = ARENA_ARRAY(&r->memory, bvh_joint, capacity);
     if (!r->joints) return error_memory(r->error, "a BVH file");
 
+    if (r->end - r->cursor >= 3 && memcmp(r->cursor, "\xEF\xBB\xBF", 3) == 0) r->cursor += 3; /* byte order mark */
     cutis_result result = expect_word(r, "HIERARCHY");
     int current = -1; /* the joint whose braces are open */
 
@@ -208,6 +209,42 @@ static cutis_result read_hierarchy(bvh_reader *r)
     return result;
 }
 
+/*
+ * Some tools give all joints channels of place, which count from the offset for some and from the parent for others.
+ * Bones keep their length: places whose mean is the offset, rather than 0, count from the parent; the offset is taken
+ * off. Roots have no bone, so theirs stay.
+ */
+static void places_relative(bvh_reader *r)
+{
+    double apart = 0, whole = 0;
+
+    /* over all joints with channels of place: how far the mean is from the offset, and how long offsets are */
+    for (int j = 0; j < r->joint_count; j++) {
+        const bvh_joint *joint = &r->joints[j];
+        for (int c = 0; c < joint->channel_count && joint->parent >= 0; c++) {
+            if (joint->channels[c] >= 3) continue;
+            double mean = 0;
+            for (int f = 0; f < r->frame_count; f++)
+                mean += (double)r->values[(size_t)f * (size_t)r->channel_count + (size_t)(joint->first_channel + c)];
+            double offset = joint->offset[joint->channels[c]];
+            mean /= r->frame_count;
+            apart += (mean - offset) * (mean - offset);
+            whole += offset * offset;
+        }
+    }
+    if (!(apart < 0.25 * whole)) return;
+
+    for (int j = 0; j < r->joint_count; j++) {
+        const bvh_joint *joint = &r->joints[j];
+        for (int c = 0; c < joint->channel_count && joint->parent >= 0; c++) {
+            if (joint->channels[c] >= 3) continue;
+            for (int f = 0; f < r->frame_count; f++)
+                r->values[(size_t)f * (size_t)r->channel_count + (size_t)(joint->first_channel + c)] -=
+                    (float)joint->offset[joint->channels[c]];
+        }
+    }
+}
+
 static cutis_result read_motion(bvh_reader *r)
 {
     double frames;
@@ -222,6 +259,8 @@ static cutis_result read_motion(bvh_reader *r)
     if (!(r->frame_time > 1e-6 && r->frame_time < 1e3))
         return bvh_error(r, "a frame time of %g s is not usable", r->frame_time);
     if (r->channel_count == 0) return bvh_error(r, "its joints have no channels");
+
+    if (frames == 0) return bvh_error(r, "the motion has no frames");
 
     /* Each number takes two bytes at least, so the text bounds what is worth allocating. */
     double needed = frames * r->channel_count;
@@ -243,6 +282,7 @@ static cutis_result read_motion(bvh_reader *r)
         if (result != CUTIS_OK) return result;
         r->values[i] = (float)value;
     }
+    places_relative(r);
     return CUTIS_OK;
 }
 
@@ -287,6 +327,65 @@ void bvh_pose(const bvh_reader *r, int frame, double (*rotations)[4], double (*p
 
         rotation_apply(rotations[joint->parent], offset, places[j]);
         for (int k = 0; k < 3; k++) places[j][k] += places[joint->parent][k];
+    }
+}
+
+/* A rotation as angles in degrees about z, then the turned x, then the turned y. */
+static void rotation_angles(const double q[4], float angles[3])
+{
+    double x = q[0], y = q[1], z = q[2], w = q[3];
+    double sine = CLAMP(2 * (y * z + w * x), -1.0, 1.0);
+    double cosine = sqrt(MAX(0.0, 1 - sine * sine));
+    const double degrees = 180 / 3.14159265358979323846;
+
+    /* z, x, y: the middle angle first */
+    angles[1] = (float)(det_atan2(sine, cosine) * degrees);
+
+    /* at the poles one of the two angles is free */
+    if (cosine > 1e-6) {
+        angles[0] = (float)(det_atan2(2 * (w * z - x * y), 1 - 2 * (x * x + z * z)) * degrees);
+        angles[2] = (float)(det_atan2(2 * (w * y - x * z), 1 - 2 * (x * x + y * y)) * degrees);
+    } else {
+        angles[0] = (float)(det_atan2(2 * (x * y + w * z), 1 - 2 * (y * y + z * z)) * degrees);
+        angles[2] = 0;
+    }
+}
+
+bool bvh_channels_make(bvh_reader *r, double (*const places)[3])
+{
+    static const int CHANNELS[BVH_CHANNELS] = {0, 1, 2, 5, 3, 4};
+
+    /* a place and three angles each, relative to the zero pose */
+    r->channel_count = BVH_CHANNELS * r->joint_count;
+    r->values = ARENA_ARRAY(&r->memory, float, (size_t)r->frame_count *(size_t)r->channel_count);
+    for (int j = 0; j < r->joint_count; j++) {
+        bvh_joint *joint = &r->joints[j];
+        joint->channel_count = BVH_CHANNELS;
+        joint->first_channel = BVH_CHANNELS * j;
+        memcpy(joint->channels, CHANNELS, sizeof CHANNELS);
+        for (int k = 0; k < 3; k++) {
+            joint->place[k] = places[j][k];
+            joint->offset[k] = places[j][k] - (joint->parent >= 0 ? places[joint->parent][k] : 0);
+        }
+    }
+    return r->values != NULL;
+}
+
+void bvh_frame_store(bvh_reader *r, int frame, double (*const rotations)[4], double (*const places)[3])
+{
+    /* channels are local: against the parent, offset and rotation */
+    for (int j = 0; j < r->joint_count; j++) {
+        float *values = r->values + (size_t)frame * (size_t)r->channel_count + BVH_CHANNELS * (size_t)j;
+        int parent = r->joints[j].parent;
+        double up[4] = {0, 0, 0, 1}, way[3], local[3], turn[4];
+
+        if (parent >= 0) rotation_conjugate(rotations[parent], up);
+        for (int k = 0; k < 3; k++) way[k] = places[j][k] - (parent >= 0 ? places[parent][k] : 0);
+
+        rotation_apply(up, way, local);
+        rotation_multiply(up, rotations[j], turn);
+        for (int k = 0; k < 3; k++) values[k] = (float)(local[k] - r->joints[j].offset[k]);
+        rotation_angles(turn, values + 3);
     }
 }
 

@@ -43,6 +43,13 @@ cutis_result bvh_read(bvh_reader *r);
 cutis_result bvh_drop_calibration(bvh_reader *r, warning_list *warnings);
 /* World rotations and places of all joints at a frame. */
 void bvh_pose(const bvh_reader *r, int frame, double (*rotations)[4], double (*places)[3]);
+/*
+ * Channels of place and rotation for all joints, from a zero pose in which they are at `places` (joint_count x 3), and
+ * room for frame_count frames of them. The caller has set names and parents. False when memory runs out.
+ */
+bool bvh_channels_make(bvh_reader *r, double (*places)[3]);
+/* A frame of such channels: world rotations since the zero pose, and places. */
+void bvh_frame_store(bvh_reader *r, int frame, double (*rotations)[4], double (*places)[3]);
 /* Hash of a name without letter case, separators and the prefix that Mixamo puts before its joints. */
 uint64_t bvh_name_key(const char *name);
 
