@@ -150,6 +150,23 @@ static void test_numbered_limbs(void **state)
 static void test_names_of_animals(void **state)
 {
     (void)state;
+    const expectation above[] = {
+        {"Back", -1, JOINT_HIPS, NONE, 0},
+        {"BackLeg.L", 0, JOINT_OTHER, LEFT, 0}, /* where the leg joins the body, not its end */
+        {"BackUpperLeg.L", 1, JOINT_UPPER_LEG, LEFT, 0},
+        {"BackLowerLeg.L", 2, JOINT_LOWER_LEG, LEFT, 0},
+        {"BackLeg.R", 0, JOINT_OTHER, RIGHT, 0},
+        {"BackUpperLeg.R", 4, JOINT_UPPER_LEG, RIGHT, 0},
+        {"BackLowerLeg.R", 5, JOINT_LOWER_LEG, RIGHT, 0},
+    };
+    EXPECT(above);
+    const expectation ankles[] = {
+        {"L_Hip", -1, JOINT_UPPER_LEG, LEFT, 0},
+        {"L_Knee", 0, JOINT_LOWER_LEG, LEFT, 0},
+        {"L_Ankle", 1, JOINT_FOOT, LEFT, 0},
+        {"L_Foot", 2, JOINT_TOE, LEFT, 0}, /* below an ankle */
+    };
+    EXPECT(ankles);
     const expectation words[] = {
         {"pelvis", -1, JOINT_HIPS, NONE, 0},           {"left_r_thigh", 0, JOINT_UPPER_LEG, LEFT, 0},
         {"left_r_shin", 1, JOINT_LOWER_LEG, LEFT, 0},  {"right_r_thigh", 0, JOINT_UPPER_LEG, RIGHT, 0},

@@ -86,6 +86,11 @@ static int bones_find(const cutis_character *c, const joint_part *parts, int (*b
             if (a < 0) a = part_find(parts, c->joint_count, CHAINS[i][0], JOINT_SIDE_NONE);
             if (b < 0) b = part_find(parts, c->joint_count, CHAINS[i][1], JOINT_SIDE_NONE);
             if (a < 0 || b < 0) continue;
+
+            /* legs of a spider hang on the spine, which bends between them and the hips */
+            int above = CHAINS[i][0] == JOINT_HIPS ? c->joints[b].parent : -1;
+            while (above >= 0 && parts[above].kind != JOINT_SPINE) above = c->joints[above].parent;
+            if (above >= 0) continue;
             bones[count][0] = a;
             bones[count++][1] = b;
         }
@@ -627,6 +632,23 @@ static void limbs_of_one_joint_hang(void **unused)
     print_message("arms and legs of boxes rise to %.2f of the vertical at most\n", highest);
     assert_true(highest < -0.6);
     cutis_character_destroy(moved);
+
+    /* stiff legs stand on the floor, whatever the capture's knees do: here it crouches to jump */
+    capture = test_model("cmu-mocap/02_04.bvh");
+    if (!capture) skip();
+    assert_int_equal(cutis_character_add_bvh(c, capture, NULL, 0, NULL, &moved, NULL), CUTIS_OK);
+    double lowest = INFINITY, level = 0;
+    for (int f = 0; f < 20; f++) {
+        float pose[6 * 12];
+        cutis_pose_sample(moved, moved->clip_count - 1, 0.06 * f, pose);
+        double end = INFINITY;
+        for (int j = 4; j < 6; j++) end = fmin(end, (double)pose[12 * j + 7] - 0.75 * (double)pose[12 * j + 5]);
+        lowest = fmin(lowest, end);
+        if (f < 14) level = fmax(level, end); /* before the jump */
+    }
+    print_message("their legs end %.3f to %.3f above the floor, of 2 in all\n", lowest, level);
+    assert_true(lowest > -0.04 && level < 0.04);
+    cutis_character_destroy(moved);
     cutis_character_destroy(c);
 }
 
@@ -943,13 +965,154 @@ static void captures_may_be_told_in_any_way(void **unused)
     }
 }
 
+/* Bodies that do not stand as a person does. */
+static const struct {
+    const char *file;
+    int legs; /* 4: its trunk keeps level */
+} ANIMALS[] = {
+    {"khronos-Fox/Fox.glb", 4},
+    {"mesh2motion-horse/horse.glb", 4},
+    {"mesh2motion-kaiju/kaiju.glb", 2},
+    {"rigs/mesh2motion-bird-base/bird-base.glb", 2},
+    {"rigs/mesh2motion-fish-whale/fish-whale.glb", 0},
+    {"rigs/mesh2motion-fox-cat/fox-cat.glb", 4},
+    {"rigs/mesh2motion-fox-dog/fox-dog.glb", 4},
+    {"rigs/mesh2motion-fox-fox/fox-fox.glb", 4},
+    {"rigs/mesh2motion-spider/spider.glb", 2},
+    {"rigs/quaternius-alpaca/Alpaca.glb", 4},
+    {"rigs/quaternius-cow/Cow.glb", 4},
+    {"rigs/quaternius-donkey/Donkey.glb", 4},
+    {"rigs/quaternius-husky/Husky.glb", 4},
+};
+
+/* How far a joint has turned from its rest pose away from the vertical, in degrees. */
+static double joint_tilt(const float *rest, const float *pose, int joint)
+{
+    double product = 0;
+    for (int k = 0; k < 3; k++) {
+        double a = 0, b = 0;
+        for (int i = 0; i < 3; i++) {
+            a += (double)rest[12 * joint + 4 * i + k] * rest[12 * joint + 4 * i + k];
+            b += (double)pose[12 * joint + 4 * i + k] * pose[12 * joint + 4 * i + k];
+        }
+        product += (double)rest[12 * joint + 4 + k] * pose[12 * joint + 4 + k] / sqrt(a * b);
+    }
+    return 180 / 3.14159265 * acos(fmin(1, product));
+}
+
+/* An animal is not raised to the posture of a person: trunks stay as they are, bones keep their length, feet stand. */
+static void animals_keep_their_posture(void **unused)
+{
+    (void)unused;
+    int bad = 0;
+    for (int i = 0; i < (int)(sizeof ANIMALS / sizeof *ANIMALS); i++) {
+        const char *path = test_model(ANIMALS[i].file);
+        if (!path) skip();
+        cutis_character *c = NULL;
+        assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
+        joint_part *parts = parts_of(c);
+        int hips = part_find(parts, c->joint_count, JOINT_HIPS, JOINT_SIDE_NONE);
+        if (hips < 0) hips = part_find(parts, c->joint_count, JOINT_SPINE, JOINT_SIDE_NONE);
+        float *rest = malloc(24 * (size_t)c->joint_count * sizeof *rest), *pose = rest + 12 * c->joint_count;
+        cutis_pose_rest(c, rest);
+        double stretch = 0, slip = 0, tilt = 0;
+        for (int m = 0; m < (int)(sizeof CAPTURES / sizeof *CAPTURES); m++) {
+            const char *capture = test_model(CAPTURES[m]);
+            if (!capture) skip();
+            char file[512];
+            snprintf(file, sizeof file, "%s", capture);
+            pair_result r = pair_measure(c, file);
+            stretch = fmax(stretch, r.stretch);
+            slip = fmax(slip, r.slip);
+
+            cutis_character *moved = NULL;
+            assert_int_equal(cutis_character_add_bvh(c, file, NULL, 0, NULL, &moved, NULL), CUTIS_OK);
+            for (int f = 0; f < 12 && m != 4; f++) { /* the fifth capture bows */
+                cutis_pose_sample(moved, moved->clip_count - 1, 0.1 * f, pose);
+                tilt = fmax(tilt, joint_tilt(rest, pose, hips));
+            }
+            cutis_character_destroy(moved);
+        }
+        print_message("%-45s stretch %.2f %%, slip %.2f %%, hips tilt by %.0f degrees\n", ANIMALS[i].file,
+                      100 * stretch, 100 * slip, tilt);
+        bad += stretch > 0.01 || slip > 0.01 || tilt > (ANIMALS[i].legs == 4 ? 1 : 50);
+        free(rest);
+        free(parts);
+        cutis_character_destroy(c);
+    }
+    assert_int_equal(bad, 0);
+}
+
+/* Skin of a hand that hangs on the goal of a control, at the place of the hand, goes with the hand. */
+static void goals_go_with_their_hands(void **unused)
+{
+    (void)unused;
+    const char *capture = test_model("cmu-mocap/02_01.bvh");
+    if (!capture) skip();
+    char file[512];
+    snprintf(file, sizeof file, "%s", capture);
+    const char *path = test_model("rigs/mesh2motion-human-male/human-male.glb");
+    if (!path) skip();
+    cutis_character *c = NULL, *moved = NULL;
+    assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
+    int n = c->joint_count, hand = cutis_character_find_joint(c, "hand_l");
+    int spine = cutis_character_find_joint(c, "spine_01");
+    assert_true(hand >= 0 && spine >= 0);
+    float *rest = malloc(12 * ((size_t)n + 2) * sizeof *rest);
+    cutis_pose_rest(c, rest);
+
+    /* a control on the spine, without skin, and its goal, with the skin of the hand */
+    cutis_joint *joints = malloc(((size_t)n + 2) * sizeof *joints);
+    memcpy(joints, c->joints, (size_t)n * sizeof *joints);
+    const float *s = rest + 12 * spine, *h = rest + 12 * hand;
+    for (int i = 0; i < 2; i++) {
+        cutis_joint *j = &joints[n + i];
+        *j = (cutis_joint){.name = i ? "arm_goal" : "arm_ik", .parent = i ? n : spine};
+        j->rest.rotation[3] = 1;
+        for (int k = 0; k < 3; k++) {
+            j->rest.scale[k] = 1;
+            for (int a = 0; a < 3 && i; a++) {
+                j->rest.translation[k] += s[4 * a + k] * (h[4 * a + 3] - s[4 * a + 3]);
+                j->inverse_bind[4 * k + a] = s[4 * a + k];
+                j->inverse_bind[4 * k + 3] -= s[4 * a + k] * h[4 * a + 3];
+            }
+        }
+        j->idle = j->rest;
+    }
+    int count = c->influence_first[c->vertex_count];
+    int *influences = malloc((size_t)count * sizeof *influences);
+    for (int i = 0; i < count; i++) influences[i] = c->influence_joints[i] == hand ? n + 1 : c->influence_joints[i];
+    cutis_character given = *c, *made = NULL;
+    given.joint_count = n + 2;
+    given.joints = joints;
+    given.influence_joints = influences;
+    cutis_error error = {0};
+    if (cutis_character_create(&given, NULL, &made, &error) != CUTIS_OK) fail_msg("%s", error.text);
+
+    assert_int_equal(cutis_character_add_bvh(made, file, NULL, 0, NULL, &moved, NULL), CUTIS_OK);
+    double apart = 0;
+    for (int f = 0; f < 10; f++) {
+        cutis_pose_sample(moved, moved->clip_count - 1, 0.1 * f, rest);
+        apart = fmax(apart, joint_distance(rest, hand, n + 1) / (double)made->size);
+    }
+    print_message("a hand and its goal are %.1e of the size apart\n", apart);
+    assert_true(apart < 1e-3);
+    free(rest);
+    free(joints);
+    free(influences);
+    cutis_character_destroy(moved);
+    cutis_character_destroy(made);
+    cutis_character_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shape_tells_what_names_tell),    cmocka_unit_test(bones_keep_their_length_and_feet_stand),
-        cmocka_unit_test(legs_bend_as_the_capture_does),  cmocka_unit_test(walkers_stand_upright),
-        cmocka_unit_test(hips_may_lie_anywhere),          cmocka_unit_test(limbs_of_one_joint_hang),
-        cmocka_unit_test(arms_point_as_the_capture_does), cmocka_unit_test(turned_characters_walk_the_same),
-        cmocka_unit_test(captures_may_be_told_in_any_way)};
+        cmocka_unit_test(shape_tells_what_names_tell),     cmocka_unit_test(bones_keep_their_length_and_feet_stand),
+        cmocka_unit_test(legs_bend_as_the_capture_does),   cmocka_unit_test(walkers_stand_upright),
+        cmocka_unit_test(hips_may_lie_anywhere),           cmocka_unit_test(limbs_of_one_joint_hang),
+        cmocka_unit_test(arms_point_as_the_capture_does),  cmocka_unit_test(turned_characters_walk_the_same),
+        cmocka_unit_test(captures_may_be_told_in_any_way), cmocka_unit_test(animals_keep_their_posture),
+        cmocka_unit_test(goals_go_with_their_hands)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

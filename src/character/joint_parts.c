@@ -54,6 +54,7 @@ static const struct {
     {"elbow", JOINT_FOREARM},
     {"hand", JOINT_HAND},
     {"wrist", JOINT_HAND},
+    {"fist", JOINT_HAND},
     {"upleg", JOINT_UPPER_LEG},
     {"upperleg", JOINT_UPPER_LEG},
     {"thigh", JOINT_UPPER_LEG},
@@ -239,7 +240,17 @@ static void doubt_spread(int count, joint_part *parts, int side, int from, int f
     }
 }
 
-static void doubt_decide(int count, joint_part *parts, int side)
+/* A leg or arm above one that is told to be upper is where the limb joins the body, not its end. */
+static void doubt_above(int count, const int *parents, joint_part *parts, int side, int doubt, int upper)
+{
+    for (int j = 0; j < count; j++) {
+        if (parts[j].side != side || parts[j].kind != upper) continue;
+        for (int above = parents[j]; above >= 0; above = parents[above])
+            if (parts[above].side == side && parts[above].kind == doubt) parts[above].kind = JOINT_OTHER;
+    }
+}
+
+static void doubt_decide(int count, const int *parents, joint_part *parts, int side)
 {
     bool collar = side_has(count, parts, side, JOINT_COLLAR);
     bool arm = side_has(count, parts, side, JOINT_UPPER_ARM) || side_has(count, parts, side, DOUBT_ARM);
@@ -252,6 +263,8 @@ static void doubt_decide(int count, joint_part *parts, int side)
         if (parts[j].kind == DOUBT_HIP)
             parts[j].kind = side == JOINT_SIDE_NONE ? JOINT_HIPS : thigh ? JOINT_OTHER : JOINT_UPPER_LEG;
     }
+    doubt_above(count, parents, parts, side, DOUBT_ARM, JOINT_UPPER_ARM);
+    doubt_above(count, parents, parts, side, DOUBT_LEG, JOINT_UPPER_LEG);
     doubt_spread(count, parts, side, DOUBT_ARM, JOINT_UPPER_ARM, JOINT_HAND);
     doubt_spread(count, parts, side, DOUBT_LEG, JOINT_UPPER_LEG, JOINT_TOE);
 }
@@ -323,7 +336,7 @@ void joint_parts_find(int count, const char *const *names, const int *parents, j
 {
     /* by the name, then by what the names around it mean */
     for (int j = 0; j < count; j++) parts[j].kind = name_kind(names[j], &parts[j].side, &parts[j].index);
-    for (int side = 0; side < JOINT_SIDE_COUNT; side++) doubt_decide(count, parts, side);
+    for (int side = 0; side < JOINT_SIDE_COUNT; side++) doubt_decide(count, parents, parts, side);
     hips_find(count, parents, parts);
     digits_hang(count, parents, parts);
     digits_side(count, parents, parts);

@@ -27,14 +27,13 @@
 #include "io/affine.h"
 #include "io/bvh_read.h"
 #include "io/bvh_stand.h"
+#include "io/motion_posture.h"
 #include "io/motion_retarget.h"
 #include "io/motion_source.h"
 #include "math/math3.h"
 
-static const double SPREAD_LIMIT = 0.6;   /* radians, about 35 degrees */
-static const double HEADING_LEAST = 0.05; /* radians, 3 degrees: measured people are askew by up to one */
-static const double STANDS = 0.7;         /* cosine of the angle between the trunk and the vertical */
-static const double TRUNK_BONE = 0.5;     /* between a spine bone (1/3 of a thigh) and an upper arm (3/5) */
+static const double SPREAD_LIMIT = 0.6; /* radians, about 35 degrees */
+static const double TRUNK_BONE = 0.5;   /* between a spine bone (1/3 of a thigh) and an upper arm (3/5) */
 
 /* ---- matching ---- */
 
@@ -227,6 +226,70 @@ static cutis_result source_parts(bvh_reader *r, part_lists *parts, warning_list 
     return r->memory.failed ? error_memory(r->error, "a motion") : CUTIS_OK;
 }
 
+/*
+ * Parts by names. Controls have names like those of the body (a Torso beside the spine): joints that move no skin, by
+ * themselves or by others, count only where no joint that does is of their kind and side. False: memory runs out.
+ */
+static bool named_parts(arena *memory, int count, const skeleton_lists *l, joint_part *parts)
+{
+    const char **names = ARENA_ARRAY(memory, const char *, count);
+    joint_part *all = ARENA_ARRAY(memory, joint_part, count);
+    if (memory->failed) return false;
+    bool any = false;
+    for (int j = 0; j < count; j++) any |= l->uses[j];
+    for (int j = 0; j < count; j++) names[j] = l->uses[j] || !any ? l->names[j] : "";
+    joint_parts_find(count, names, l->parents, parts);
+    joint_parts_find(count, l->names, l->parents, all);
+
+    /* what no other joint is */
+    bool has[JOINT_KIND_COUNT][JOINT_SIDE_COUNT] = {{false}};
+    for (int j = 0; j < count; j++) has[parts[j].kind][parts[j].side] = true;
+    for (int j = 0; j < count; j++)
+        if (!names[j][0] && !has[all[j].kind][all[j].side]) parts[j] = all[j];
+    return true;
+}
+
+/*
+ * Feet and hands that hang on controls have the names of these, or none: the joint that moves skin, is of no known kind
+ * and lies nearest to the lower bone of a limb, below it.
+ */
+static void ends_find(const cutis_character *c, const target_joint *targets, const bool *uses, joint_part *parts)
+{
+    static const int LOWER[2] = {JOINT_LOWER_LEG, JOINT_FOREARM};
+    for (int n = 0; n < 4; n++) {
+        int lower = -1, upper = -1, best = -1, side = JOINT_SIDE_LEFT + n / 2, kind = LOWER[n % 2];
+        bool has = false;
+        for (int j = 0; j < c->joint_count; j++) {
+            if (parts[j].side != side || parts[j].index > 0) continue;
+            has |= parts[j].kind == kind + 1;
+            if (parts[j].kind == kind) lower = j;
+            if (parts[j].kind == kind - 1) upper = j;
+        }
+        if (has || lower < 0 || upper < 0) continue;
+
+        /* no further away than the upper bone is long by half, or than the floor */
+        double reach = 1.5 * place_distance(targets[upper].place, targets[lower].place);
+        reach = MAX(reach, 1.2 * (targets[lower].place[1] - (double)c->bounds_min[1]));
+        for (int j = 0; j < c->joint_count; j++) {
+            if (parts[j].kind != JOINT_OTHER || !uses[j] || !c->joints[j].deforms) continue;
+            if (targets[j].place[1] >= targets[lower].place[1]) continue;
+
+            /* a control hangs on no joint of the body and carries none */
+            int above = c->joints[j].parent;
+            while (above >= 0 && parts[above].kind == JOINT_OTHER) above = c->joints[above].parent;
+            bool carries = false;
+            for (int i = j + 1; i < c->joint_count; i++)
+                carries |= parts[i].kind != JOINT_OTHER && joint_above(c, j, i);
+            if (above >= 0 || carries) continue;
+            double apart = place_distance(targets[j].place, targets[lower].place);
+            if (apart > reach) continue;
+            reach = apart;
+            best = j;
+        }
+        if (best >= 0) parts[best] = (joint_part){kind + 1, side, 0};
+    }
+}
+
 /* The parts of the character's joints. targets: their rest poses are known. */
 static cutis_result target_parts(bvh_reader *r, const cutis_character *c, const target_joint *targets,
                                  part_lists *parts, warning_list *warnings)
@@ -245,12 +308,13 @@ static cutis_result target_parts(bvh_reader *r, const cutis_character *c, const 
         memcpy(l.places[j], targets[j].place, sizeof l.places[j]);
     }
 
-    joint_parts_find(c->joint_count, l.names, l.parents, parts->targets);
     uses_find(c, l.uses);
+    if (!named_parts(&r->memory, c->joint_count, &l, parts->targets)) return error_memory(r->error, "a motion");
     skins_place(c, (const double(*)[3])l.places, l.skins, l.weights);
     parts->skins = (const double(*)[3])l.skins;
     parts_by_shape(&r->memory, c->joint_count, l.names, l.parents, (const double(*)[3])l.places, parts->skins, l.uses,
                    "character", parts->targets, warnings);
+    if (!humanoid) ends_find(c, targets, l.uses, parts->targets);
     return r->memory.failed ? error_memory(r->error, "a motion") : CUTIS_OK;
 }
 
@@ -385,76 +449,6 @@ static cutis_result carriers_measure(const bvh_reader *r, const cutis_character 
     return CUTIS_OK;
 }
 
-/* How a body stands: across from right to left, up from the thighs to the upper arms, and ahead. False: no limbs. */
-static bool body_frame(const double *const limbs[4], double frame[3][3])
-{
-    for (int i = 0; i < 4; i++)
-        if (!limbs[i]) return false;
-
-    /* thighs and upper arms, left first */
-    double across[2] = {place_distance(limbs[0], limbs[1]), place_distance(limbs[2], limbs[3])}, up[3];
-    if (!(across[0] > 0) || !(across[1] > 0)) return false;
-    for (int k = 0; k < 3; k++) {
-        frame[0][k] = (limbs[0][k] - limbs[1][k]) / across[0] + (limbs[2][k] - limbs[3][k]) / across[1];
-        up[k] = limbs[2][k] + limbs[3][k] - limbs[0][k] - limbs[1][k];
-    }
-
-    /* at right angles, of length 1: across, ahead = across x up, up = ahead x across */
-    static const int ORDER[3] = {0, 2, 1};
-    for (int i = 0; i < 3; i++) {
-        double *own = frame[ORDER[i]], length = 0;
-        const double *a = i == 1 ? frame[0] : frame[2], *b = i == 1 ? up : frame[0];
-        for (int k = 0; k < 3 && i > 0; k++) own[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-        for (int k = 0; k < 3; k++) length += own[k] * own[k];
-        if (!(length > 0)) return false;
-        length = sqrt(length);
-        for (int k = 0; k < 3; k++) own[k] /= length;
-    }
-    return true;
-}
-
-/* The turn about the vertical that takes the direction `from` to `to`, both seen from above; none where it is small. */
-static void heading_turn(const double from[3], const double to[3], double turn[4])
-{
-    double sine = from[2] * to[0] - from[0] * to[2];
-    double cosine = from[0] * to[0] + from[2] * to[2];
-    double angle = det_atan2(sine, cosine);
-    if (fabs(angle) < HEADING_LEAST) angle = 0;
-    turn[0] = 0;
-    turn[1] = det_sin(angle / 2);
-    turn[2] = 0;
-    turn[3] = det_cos(angle / 2);
-}
-
-/*
- * The turn from where the character faces to where the capture does, by the lines across thighs and upper arms: what
- * lies between, hips and the bones beside them, differs by proportion, and so does how far shoulders lie before the
- * hips. False when one has not both pairs, or does not stand: an animal that is to walk like a person bends in its
- * back.
- */
-static bool body_turn(const bvh_reader *r, const cutis_character *c, const joint_part *parts,
-                      const target_joint *targets, double turn[4])
-{
-    const double *own[4] = {NULL, NULL, NULL, NULL}, *other[4] = {NULL, NULL, NULL, NULL};
-
-    /* the first joint of each limb that is driven */
-    for (int j = 0; j < c->joint_count; j++) {
-        int row = parts[j].kind == JOINT_UPPER_LEG ? 0 : parts[j].kind == JOINT_UPPER_ARM ? 2 : -1;
-        if (row < 0 || parts[j].side == JOINT_SIDE_NONE || targets[j].source < 0) continue;
-        row += parts[j].side == JOINT_SIDE_RIGHT;
-        if (own[row]) continue; /* a parent stands before its children */
-        own[row] = targets[j].place;
-        other[row] = r->joints[targets[j].source].place;
-    }
-
-    double from[3][3], to[3][3];
-    if (!body_frame(own, from) || !body_frame(other, to)) return false;
-    if (!(from[1][1] > STANDS && to[1][1] > STANDS)) return false;
-
-    heading_turn(from[0], to[0], turn);
-    return true;
-}
-
 /* The trunk of a person by what its joints are, however long their bones. */
 static bool is_trunk(int kind)
 {
@@ -464,6 +458,32 @@ static bool is_trunk(int kind)
 
 /* Joints of limbs follow their bones however short these are beside the longest one. */
 static bool is_limb(int kind) { return kind >= JOINT_UPPER_ARM && kind <= JOINT_LOWER_LEG; }
+
+/* A limb of one joint, as of people made of boxes, points where the end of the capture's limb is. */
+static void aims_find(const bvh_reader *r, const cutis_character *c, const part_lists *parts, target_joint *targets)
+{
+    for (int j = 0; j < c->joint_count; j++) targets[j].aim = targets[j].aim_bone = -1;
+    for (int j = 0; j < c->joint_count; j++) {
+        int kind = parts->targets[j].kind, side = parts->targets[j].side, source = targets[j].source;
+        if ((kind != JOINT_UPPER_ARM && kind != JOINT_UPPER_LEG) || side == JOINT_SIDE_NONE || source < 0) continue;
+        if (parts->sources[source].kind != kind) continue;
+
+        /* the limb has no second joint that is driven */
+        bool bends = false;
+        for (int i = 0; i < c->joint_count; i++)
+            bends |= parts->targets[i].kind == kind + 1 && parts->targets[i].side == side && targets[i].source >= 0;
+        if (bends) continue;
+
+        /* the second and the last joint of the capture's limb */
+        for (int i = 0; i < r->joint_count; i++) {
+            const joint_part *part = &parts->sources[i];
+            if (part->side != side || part->index > 0) continue;
+            if (part->kind == kind + 1) targets[j].aim_bone = i;
+            if (part->kind == kind + 2) targets[j].aim = i;
+        }
+        if (targets[j].aim_bone < 0) targets[j].aim = -1;
+    }
+}
 
 /* A limb of one joint, as of people made of boxes: its bone goes through the middle of its skin. */
 static void bones_by_skin(const bvh_reader *r, const cutis_character *c, const part_lists *parts, target_joint *targets)
@@ -494,12 +514,46 @@ static void bones_by_skin(const bvh_reader *r, const cutis_character *c, const p
     }
 }
 
+/* Arms and fingers: of a body that keeps its posture they alone are free. */
+static bool is_arm(int kind)
+{
+    return (kind >= JOINT_UPPER_ARM && kind <= JOINT_HAND) || (kind >= JOINT_THUMB && kind <= JOINT_PINKY);
+}
+
+/*
+ * The turn of a joint of a body that keeps its rest pose. Zero poses have legs apart by up to 20 degrees: what stands
+ * straight down in the character is the line from hip to ankle there, not the vertical.
+ */
+static void keep_align(const bvh_reader *r, const part_lists *lists, target_joint *joint, int kind,
+                       const double body[4])
+{
+    static const double DOWN[3] = {0, -1, 0};
+    memcpy(joint->align, body, sizeof joint->align);
+    int from = lists->sources[joint->source].kind, side = lists->sources[joint->source].side, ends[2] = {-1, -1};
+    if ((from != JOINT_UPPER_LEG && from != JOINT_LOWER_LEG) || is_trunk(kind)) return;
+
+    /* hip and ankle of the capture's leg */
+    for (int i = r->joint_count - 1; i >= 0; i--) {
+        const joint_part *part = &lists->sources[i];
+        if (part->side != side || part->index > 0) continue;
+        if (part->kind == JOINT_UPPER_LEG) ends[0] = i;
+        if (part->kind == JOINT_FOOT) ends[1] = i;
+    }
+    if (ends[0] < 0 || ends[1] < 0) return;
+
+    double leg[3], apart[4];
+    for (int k = 0; k < 3; k++) leg[k] = r->joints[ends[1]].place[k] - r->joints[ends[0]].place[k];
+    rotation_between(DOWN, leg, apart);
+    rotation_multiply(apart, body, joint->align);
+}
+
+/* body: the turn of the whole body, as motion_posture_find has it. */
 static void align_make(const bvh_reader *r, const cutis_character *c, const part_lists *lists, const int *order,
-                       target_joint *targets)
+                       motion_posture posture, const double body[4], target_joint *targets)
 {
     const joint_part *parts = lists->targets;
-    double size = (double)c->size, reach = 0, body[4];
-    bool stands = body_turn(r, c, parts, targets, body);
+    double size = (double)c->size, reach = 0;
+    bool stands = posture == POSTURE_UPRIGHT;
 
     for (int j = 0; j < r->joint_count; j++) reach = MAX(reach, place_distance(r->joints[j].place, r->joints[0].place));
     double tiny = 1e-4 * size, tiny_source = 1e-4 * reach;
@@ -553,6 +607,11 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const part
                        (parent->trunk && !is_limb(kind) && joint->longest_bone <= TRUNK_BONE * longest);
         double fit[4], turned[3], inverse[4], difference[4];
 
+        /* a body that does not stand keeps its own rest pose, but for free arms */
+        bool keeps = posture == POSTURE_FOUR || (posture == POSTURE_OWN && !is_arm(kind));
+        if (keeps) keep_align(r, lists, joint, kind, body);
+        if (keeps) continue;
+
         if (kind == JOINT_FOOT || kind == JOINT_TOE) {
             /* soles lie on the floor in both rest poses: ankles of other heights tell nothing, where toes point does */
             double from[3] = {joint->lead[0][0], 0, joint->lead[0][2]};
@@ -571,7 +630,7 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const part
         }
         if (stands && !parent) {
             /* the whole body */
-            memcpy(joint->align, body, sizeof body);
+            memcpy(joint->align, body, sizeof joint->align);
             continue;
         }
         if (joint->bone_count == 0 || (joint->trunk && parent)) continue;
@@ -644,18 +703,25 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
             r->name, r->joints[0].name, c->joints[0].name);
 
     /* align the two rest poses */
+    double body[4];
+    motion_posture posture = motion_posture_find(r, c, parts.sources, parts.targets, targets, body);
+    aims_find(r, c, &parts, targets);
+    if (posture == POSTURE_OWN || posture == POSTURE_FOUR)
+        warning_add(&warnings, "%s: the character does not stand upright as the motion does, and keeps its posture%s",
+                    r->name, posture == POSTURE_FOUR ? "; its fore legs step as the motion's legs do" : "");
     int *order = ARENA_ARRAY(&r->memory, int, c->joint_count);
     if (!order) return error_memory(r->error, "a motion");
     code = carriers_measure(r, c, parts.targets, &r->memory, targets, order);
     if (code != CUTIS_OK) return code;
-    align_make(r, c, &parts, order, targets);
+    align_make(r, c, &parts, order, posture, body, targets);
 
     /* the new clip stands behind the clips of the character */
     cutis_clip *clips = ARENA_ARRAY(&r->memory, cutis_clip, c->clip_count + 1);
     if (!clips) return error_memory(r->error, "a motion");
 
     if (c->clip_count) memcpy(clips, c->clips, (size_t)c->clip_count * sizeof *clips);
-    code = motion_retarget(r, c, parts.targets, targets, order, &r->memory, &clips[c->clip_count]);
+    code =
+        motion_retarget(r, c, parts.targets, targets, order, posture >= POSTURE_OWN, &r->memory, &clips[c->clip_count]);
     if (code != CUTIS_OK) return code;
     clips[c->clip_count].name = clip_name(c, path, &r->memory);
 

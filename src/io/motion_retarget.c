@@ -23,6 +23,10 @@
 static const double STANDING_SPEED = 0.8;
 /* Legs are never quite straight: the knee would snap. */
 static const double STRETCH = 0.998;
+/* Joints nearer to each other than this share of the size are at one place. */
+static const double SAME_PLACE = 1e-3;
+
+enum { LEG_LIMIT = 4 }; /* hind legs, then fore legs; left first */
 
 double place_distance(const double a[3], const double b[3])
 {
@@ -128,8 +132,14 @@ bool motion_carriers_find(const cutis_character *c, const joint_part *parts, are
         /* fingers, toes and tails may be named after the wrong side: what drives them already will do */
         bool limb = parts[j].kind <= JOINT_FOOT;
         bool hangs = false;
-        for (int p = c->joints[j].parent; p >= 0 && !hangs; p = c->joints[p].parent) hangs = targets[p].source >= 0;
-        if (hangs && !limb) continue;
+        bool same = false;
+        for (int p = c->joints[j].parent; p >= 0 && !hangs; p = c->joints[p].parent) {
+            hangs = targets[p].source >= 0;
+            same |= parts[p].kind == parts[above].kind && parts[p].side == parts[above].side;
+        }
+
+        /* a collar on the chest stays there, though names count the neck as spine */
+        if (same || (hangs && !limb)) continue;
 
         targets[j].carrier = above;
         targets[j].carried = true;
@@ -144,6 +154,20 @@ bool motion_carriers_find(const cutis_character *c, const joint_part *parts, are
             targets[hips].carrier = -1;
             targets[hips].carried = true;
         }
+    }
+
+    /* joints that move skin and hang on a control, at the place of a driven joint: goals of a hand or foot */
+    for (int j = 0; j < n; j++) {
+        int parent = c->joints[j].parent;
+        if (targets[j].source >= 0 || !c->joints[j].deforms || parent < 0 || c->joints[parent].deforms) continue;
+        int same = -1;
+        for (int k = 0; k < n && same < 0; k++)
+            if (targets[k].source >= 0 && parts[k].kind != JOINT_OTHER && !is_above(c, k, j) && !is_above(c, j, k) &&
+                place_distance(targets[k].place, targets[j].place) < SAME_PLACE * (double)c->size)
+                same = k;
+        if (same < 0 || carried_by(targets, n, same, j)) continue;
+        targets[j].carrier = same;
+        targets[j].carried = true;
     }
 
     /* joints that move skin and hang on nothing that is driven */
@@ -183,8 +207,9 @@ bool motion_carriers_find(const cutis_character *c, const joint_part *parts, are
 /* ---- the clip ---- */
 
 typedef struct leg {
-    int thigh, shin, foot; /* joints of the character, -1 when it has no such leg */
+    int thigh, shin, foot; /* joints of the character */
     double lengths[2];
+    double rise;          /* added to the scaled heights of the capture's ankle */
     bool *standing;       /* (frame_count) the capture's foot stands */
     double (*targets)[3]; /* (frame_count) of the ankle */
 } leg;
@@ -196,10 +221,14 @@ typedef struct clip_maker {
     const int *order;
     int top; /* the topmost driven joint */
     double ratio;
-    double rise[3];    /* added to the scaled places of the capture, for the topmost joint */
-    double ankle_rise; /* the same for ankles, upwards */
-    leg legs[2];
-    double *drops; /* (frame_count) how far the hips come down */
+    double rise[3]; /* added to the scaled places of the capture, for the topmost joint */
+    bool keeps;     /* the body does not stand as the capture, and keeps its own posture */
+    int leg_count;
+    leg legs[LEG_LIMIT];
+    int stilts[2];        /* legs of one joint, -1: none */
+    double stilt_lengths; /* the mean of theirs */
+    double stilt_rise;    /* added to the scaled heights of the capture's ankles, for their ends */
+    double *drops;        /* (frame_count) how far the hips come down */
     float *times;
     float **rotations;    /* (joint_count) of (frame_count x 4), NULL for a joint that has no track */
     float **translations; /* (joint_count) of (frame_count x 3), or NULL */
@@ -258,11 +287,27 @@ static double leg_ratio(const clip_maker *m)
                                    m->reader->joints[m->targets[l->shin].source].place,
                                    m->reader->joints[m->targets[l->foot].source].place};
 
-        own += l->lengths[0] + l->lengths[1];
+        /* a body with its own posture stands with bent legs where the capture's are straight */
+        const double *hip = m->targets[l->thigh].place, *ankle = m->targets[l->foot].place;
+        double height = MAX(hip[1] - ankle[1], 0.1 * place_distance(hip, ankle));
+        own += m->keeps ? height : l->lengths[0] + l->lengths[1];
         other += place_distance(places[0], places[1]) + place_distance(places[1], places[2]);
     }
 
     return own > 0 && other > 0 ? own / other : m->ratio;
+}
+
+/* Turn the upper bone of the capture's limb to where the limb's end is. */
+static void aim_turn(const clip_maker *m, const target_joint *own, double turn[4])
+{
+    const double *place = m->bvh_places[own->source];
+    double bone[3], limb[3], more[4];
+    for (int k = 0; k < 3; k++) {
+        bone[k] = m->bvh_places[own->aim_bone][k] - place[k];
+        limb[k] = m->bvh_places[own->aim][k] - place[k];
+    }
+    rotation_between(bone, limb, more);
+    rotation_multiply(more, turn, turn);
 }
 
 /* World rotations and places of all joints; turned: (joint_count x 4) turns after what drives a joint, or NULL. */
@@ -307,7 +352,11 @@ static void pose_make(clip_maker *m, const double place[3], double (*const turne
         /* as the capture has it, from the aligned rest pose */
         if (own->source >= 0) {
             double turn[4];
-            rotation_multiply(m->bvh_rotations[own->source], own->align, turn);
+            memcpy(turn, m->bvh_rotations[own->source], sizeof turn);
+            if (own->level) turn[0] = turn[2] = 0;
+            if (own->level) rotation_normalize(turn);
+            if (own->aim >= 0) aim_turn(m, own, turn);
+            rotation_multiply(turn, own->align, turn);
             rotation_multiply(turn, own->rest, turn);
             if (turned) rotation_multiply(turned[j], turn, turn);
             rotation_normalize(turn);
@@ -405,38 +454,44 @@ static void leg_reach(const clip_maker *m, const leg *l, const double target[3],
 
 /* ---- legs ---- */
 
+/* A leg of three kinds in a row, of one side; false: it is not whole. */
+static bool leg_make(const clip_maker *m, const joint_part *parts, int first, int side, leg *l)
+{
+    int n = m->character->joint_count;
+    const target_joint *targets = m->targets;
+    *l = (leg){.thigh = part_at(parts, n, first, side, 0),
+               .shin = part_at(parts, n, first + 1, side, 0),
+               .foot = part_at(parts, n, first + 2, side, 0)};
+
+    /* thigh, shin and foot must be driven and follow one another */
+    if (l->thigh < 0 || l->shin < 0 || l->foot < 0 || m->top == l->thigh) return false;
+    if (targets[l->thigh].source < 0 || targets[l->shin].source < 0 || targets[l->foot].source < 0) return false;
+    if (targets[l->foot].driven_parent != l->shin || targets[l->shin].driven_parent != l->thigh) return false;
+
+    /* a leg needs length to bend */
+    l->lengths[0] = place_distance(targets[l->thigh].place, targets[l->shin].place);
+    l->lengths[1] = place_distance(targets[l->shin].place, targets[l->foot].place);
+    return l->lengths[0] > 0 && l->lengths[1] > 0;
+}
+
+/* Both legs of a pair are whole, or none is used; fore legs only of a body that stands on them. */
 static bool legs_find(clip_maker *m, const joint_part *parts, arena *memory)
 {
-    /* both legs are whole, or none is used */
-    const bvh_reader *r = m->reader;
-    int n = m->character->joint_count;
-    for (int side = 0; side < 2; side++) {
-        leg *l = &m->legs[side];
-        *l = (leg){.thigh = part_at(parts, n, JOINT_UPPER_LEG, JOINT_SIDE_LEFT + side, 0),
-                   .shin = part_at(parts, n, JOINT_LOWER_LEG, JOINT_SIDE_LEFT + side, 0),
-                   .foot = part_at(parts, n, JOINT_FOOT, JOINT_SIDE_LEFT + side, 0)};
-
-        /* thigh, shin and foot must be driven and follow one another */
-        bool whole = l->thigh >= 0 && l->shin >= 0 && l->foot >= 0;
-        whole = whole && m->targets[l->thigh].source >= 0 && m->targets[l->shin].source >= 0;
-        whole = whole && m->targets[l->foot].source >= 0 && m->targets[l->foot].driven_parent == l->shin;
-        whole = whole && m->targets[l->shin].driven_parent == l->thigh && m->top != l->thigh;
-
-        /* a leg needs length to bend */
-        if (whole) {
-            l->lengths[0] = place_distance(m->targets[l->thigh].place, m->targets[l->shin].place);
-            l->lengths[1] = place_distance(m->targets[l->shin].place, m->targets[l->foot].place);
-            whole = l->lengths[0] > 0 && l->lengths[1] > 0;
-        }
-        if (!whole) {
-            m->legs[0].foot = m->legs[1].foot = -1;
-            return true;
-        }
+    static const int FIRST[LEG_LIMIT / 2] = {JOINT_UPPER_LEG, JOINT_UPPER_ARM};
+    for (int pair = 0; pair < LEG_LIMIT / 2; pair++) {
+        leg *l = &m->legs[2 * pair];
+        for (int i = 0; i < 2; i++)
+            if (!leg_make(m, parts, FIRST[pair], JOINT_SIDE_LEFT + i, &l[i])) return true;
+        int top = part_at(parts, m->character->joint_count, JOINT_HIPS, JOINT_SIDE_NONE, 0);
+        if (pair > 0 && !(top >= 0 && m->targets[top].level)) return true;
 
         /* where the foot stands and where it should be, for each frame */
-        l->standing = ARENA_ARRAY(memory, bool, r->frame_count);
-        l->targets = arena_push(memory, (size_t)r->frame_count, sizeof *l->targets);
+        for (int i = 0; i < 2; i++) {
+            l[i].standing = ARENA_ARRAY(memory, bool, m->reader->frame_count);
+            l[i].targets = arena_push(memory, (size_t)m->reader->frame_count, sizeof *l->targets);
+        }
         if (memory->failed) return false;
+        m->leg_count += 2;
     }
     return true;
 }
@@ -449,9 +504,11 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /*
- * Targets of an ankle: on entry the places where turned bones have it. ankles: the capture's, (frame_count x 2 x 3).
+ * Targets of an ankle: on entry the places where turned bones have it. ankles: the capture's, (frame_count x LEG_LIMIT
+ * x 3).
  */
-static void targets_hold(const clip_maker *m, leg *l, int side, double (*const ankles)[2][3], double (*corrections)[3])
+static void targets_hold(const clip_maker *m, leg *l, int side, double (*const ankles)[LEG_LIMIT][3],
+                         double (*corrections)[3])
 {
     int frames = m->reader->frame_count;
     int last = -1; /* last frame of the stand before */
@@ -475,7 +532,7 @@ static void targets_hold(const clip_maker *m, leg *l, int side, double (*const a
         /* it stands where it stands in the mean, and moves as the capture's own does; its height is the capture's */
         for (int g = f; g < end; g++)
             for (int k = 0; k < 3; k++) {
-                double mean = k == 1 ? m->ratio * other[k] / (end - f) + m->ankle_rise : own[k] / (end - f);
+                double mean = k == 1 ? m->ratio * other[k] / (end - f) + l->rise : own[k] / (end - f);
                 double place = mean + m->ratio * (ankles[g][side][k] - other[k] / (end - f));
                 corrections[g][k] = place - l->targets[g][k];
             }
@@ -521,8 +578,12 @@ static void heights_plan(clip_maker *m, double low)
     }
 
     /* ankles as high as at rest, hips as far above them as in the capture */
-    m->ankle_rise = rest_ankle - m->ratio * low;
-    m->rise[1] = m->ankle_rise - (own_drop - m->ratio * source_drop);
+    for (int i = 0; i < m->leg_count; i++) {
+        const leg *pair = &m->legs[i / 2 * 2];
+        double height = 0.5 * m->targets[pair[0].foot].place[1] + 0.5 * m->targets[pair[1].foot].place[1];
+        m->legs[i].rise = height - m->ratio * low;
+    }
+    m->rise[1] = rest_ankle - m->ratio * low - (own_drop - m->ratio * source_drop);
 }
 
 /* Which frames each foot stands in, and where ankles go. */
@@ -531,7 +592,7 @@ static bool legs_plan(clip_maker *m, arena *memory)
     const bvh_reader *r = m->reader;
 
     int frames = r->frame_count;
-    double(*ankles)[2][3] = arena_push(memory, (size_t)frames, sizeof *ankles);
+    double(*ankles)[LEG_LIMIT][3] = arena_push(memory, (size_t)frames, sizeof *ankles);
     double(*corrections)[3] = arena_push(memory, (size_t)frames, sizeof *corrections);
     double *heights = ARENA_ARRAY(memory, double, 2 * (size_t)frames);
     if (memory->failed) return false;
@@ -539,9 +600,9 @@ static bool legs_plan(clip_maker *m, arena *memory)
     /* ankles of the capture */
     for (int f = 0; f < frames; f++) {
         bvh_pose(r, f, m->bvh_rotations, m->bvh_places);
-        for (int side = 0; side < 2; side++) {
-            memcpy(ankles[f][side], m->bvh_places[m->targets[m->legs[side].foot].source], sizeof ankles[f][side]);
-            heights[2 * f + side] = ankles[f][side][1];
+        for (int i = 0; i < m->leg_count; i++) {
+            memcpy(ankles[f][i], m->bvh_places[m->targets[m->legs[i].foot].source], sizeof ankles[f][i]);
+            if (i < 2) heights[2 * f + i] = ankles[f][i][1];
         }
     }
 
@@ -556,12 +617,12 @@ static bool legs_plan(clip_maker *m, arena *memory)
 
         top_place(m, f, place);
         pose_make(m, place, NULL);
-        for (int side = 0; side < 2; side++) world_place(m, m->legs[side].foot, m->legs[side].targets[f]);
+        for (int i = 0; i < m->leg_count; i++) world_place(m, m->legs[i].foot, m->legs[i].targets[f]);
     }
 
     /* standing: slow, over a window of a thirtieth of a second on both sides */
     int window = MAX(1, (int)(0.033 / MAX(r->frame_time, 1e-6) + 0.5));
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < m->leg_count; side++) {
         leg *l = &m->legs[side];
         double length = (l->lengths[0] + l->lengths[1]) / m->ratio;
         for (int f = 0; f < frames; f++) {
@@ -595,7 +656,7 @@ static bool hips_lower(clip_maker *m, arena *memory)
         top_place(m, f, place);
         pose_make(m, place, NULL);
 
-        for (int side = 0; side < 2; side++) {
+        for (int side = 0; side < m->leg_count; side++) {
             const leg *l = &m->legs[side];
             double hip[3];
             const double *target = l->targets[f];
@@ -669,6 +730,57 @@ static void frame_store(clip_maker *m, int frame)
     }
 }
 
+/* By how much the body of a pose must rise for its lower stiff leg to end where the capture's lower ankle is. */
+static double stilts_rise(const clip_maker *m)
+{
+    double own = INFINITY, other = INFINITY;
+    for (int i = 0; i < 2; i++) {
+        const target_joint *joint = &m->targets[m->stilts[i]];
+        const double *hip = m->bvh_places[joint->source], *ankle = m->bvh_places[joint->aim];
+        double length = place_distance(hip, ankle);
+        double drop = length > 0 ? (hip[1] - ankle[1]) / length : 1;
+        own = MIN(own, m->worlds[m->stilts[i]].m[7] - drop * m->stilt_lengths);
+        other = MIN(other, ankle[1]);
+    }
+    return m->ratio * other + m->stilt_rise - own;
+}
+
+/* Legs of one joint, as of people made of boxes: steps are scaled by their length, and their ends stand on the floor.
+ */
+static bool stilts_find(clip_maker *m, const joint_part *parts, arena *memory)
+{
+    const bvh_reader *r = m->reader;
+    double *heights = ARENA_ARRAY(memory, double, 2 * (size_t)r->frame_count);
+    if (!heights) return false;
+
+    /* both legs, their mean length, and that of the capture's */
+    double other = 0, rest = 0;
+    for (int i = 0; i < 2; i++) {
+        int j = part_at(parts, m->character->joint_count, JOINT_UPPER_LEG, JOINT_SIDE_LEFT + i, 0);
+        bool stiff = j >= 0 && m->targets[j].aim >= 0 && m->targets[j].longest_bone > 0 && j != m->top;
+        if (!stiff) m->stilts[0] = -1;
+        if (!stiff) return true;
+        const target_joint *joint = &m->targets[j];
+        m->stilts[i] = j;
+        m->stilt_lengths += joint->longest_bone / 2;
+        rest += (joint->place[1] - joint->longest_bone) / 2;
+        other += place_distance(r->joints[joint->source].place, r->joints[joint->aim_bone].place) / 2;
+        other += place_distance(r->joints[joint->aim_bone].place, r->joints[joint->aim].place) / 2;
+    }
+    if (!(other > 0)) m->stilts[0] = -1;
+    if (!(other > 0)) return true;
+    m->ratio = m->stilt_lengths / other;
+
+    /* the lowest tenth of the capture's ankles tells the floor */
+    for (int f = 0; f < r->frame_count; f++) {
+        bvh_pose(r, f, m->bvh_rotations, m->bvh_places);
+        for (int i = 0; i < 2; i++) heights[2 * f + i] = m->bvh_places[m->targets[m->stilts[i]].aim][1];
+    }
+    qsort(heights, 2 * (size_t)r->frame_count, sizeof *heights, compare_doubles);
+    m->stilt_rise = rest - m->ratio * heights[2 * r->frame_count / 10];
+    return true;
+}
+
 static void frame_make(clip_maker *m, int frame, double (*turned)[4])
 {
     double place[3];
@@ -678,18 +790,21 @@ static void frame_make(clip_maker *m, int frame, double (*turned)[4])
     pose_make(m, place, NULL);
 
     /* legs that reach for their targets */
-    if (m->legs[0].foot >= 0) {
+    if (m->leg_count > 0) {
         for (int j = 0; j < m->character->joint_count; j++) {
             turned[j][0] = turned[j][1] = turned[j][2] = 0;
             turned[j][3] = 1;
         }
 
-        for (int side = 0; side < 2; side++) {
+        for (int side = 0; side < m->leg_count; side++) {
             const leg *l = &m->legs[side];
             leg_reach(m, l, l->targets[frame], turned[l->thigh], turned[l->shin]);
         }
 
         pose_make(m, place, turned);
+    } else if (m->stilts[0] >= 0) {
+        place[1] += stilts_rise(m);
+        pose_make(m, place, NULL);
     }
 
     frame_store(m, frame);
@@ -791,11 +906,12 @@ static int top_find(const cutis_character *c, const target_joint *targets)
 }
 
 cutis_result motion_retarget(const bvh_reader *r, const cutis_character *c, const joint_part *parts,
-                             const target_joint *targets, const int *order, arena *memory, cutis_clip *clip)
+                             const target_joint *targets, const int *order, bool keeps, arena *memory, cutis_clip *clip)
 {
     size_t frames = (size_t)r->frame_count;
 
-    clip_maker m = {.reader = r, .character = c, .targets = targets, .order = order, .top = -1};
+    clip_maker m = {.reader = r, .character = c, .targets = targets, .order = order, .top = -1, .keeps = keeps};
+    m.stilts[0] = m.stilts[1] = -1;
     m.times = ARENA_ARRAY(memory, float, frames);
     m.rotations = ARENA_ARRAY(memory, float *, c->joint_count);
     m.translations = ARENA_ARRAY(memory, float *, c->joint_count);
@@ -827,7 +943,8 @@ cutis_result motion_retarget(const bvh_reader *r, const cutis_character *c, cons
     /* size and height: by the legs where there are two */
     m.ratio = size_ratio(r, c, targets, m.top);
     if (!legs_find(&m, parts, memory)) return error_memory(r->error, "a motion");
-    if (m.legs[0].foot >= 0) {
+    if (!m.leg_count && !stilts_find(&m, parts, memory)) return error_memory(r->error, "a motion");
+    if (m.leg_count) {
         m.ratio = leg_ratio(&m);
         if (!legs_plan(&m, memory) || !hips_lower(&m, memory)) return error_memory(r->error, "a motion");
     } else if (lift_find(&m, memory) != CUTIS_OK) {

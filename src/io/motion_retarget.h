@@ -11,6 +11,8 @@
 /* What the character's side knows of one joint. */
 typedef struct target_joint {
     int source;        /* joint of the capture that drives it, -1: none */
+    int aim, aim_bone; /* of a limb of one joint: the last and the second joint of the capture's limb, -1: none */
+    bool level;        /* takes the heading alone of what drives it */
     int carrier;       /* joint that it is fixed to in the body: its parent as a rule, -1: none */
     bool carried;      /* the carrier is not its parent; none: it stands in the scene by itself */
     int driven_parent; /* nearest driven joint above it, by carriers, -1: none */
@@ -35,8 +37,12 @@ double place_distance(const double a[3], const double b[3]);
  */
 bool motion_carriers_find(const cutis_character *c, const joint_part *parts, arena *memory, target_joint *targets,
                           int *order);
-/* Make the clip: rotations of driven joints, places where a joint is not carried by its parent, and feet that stand. */
+/*
+ * Make the clip: rotations of driven joints, places where a joint is not carried by its parent, and feet that stand.
+ * keeps: the body does not stand as the capture, and keeps its own posture.
+ */
 cutis_result motion_retarget(const bvh_reader *r, const cutis_character *c, const joint_part *parts,
-                             const target_joint *targets, const int *order, arena *memory, cutis_clip *clip);
+                             const target_joint *targets, const int *order, bool keeps, arena *memory,
+                             cutis_clip *clip);
 
 #endif
