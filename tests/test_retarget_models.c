@@ -1105,6 +1105,53 @@ static void goals_go_with_their_hands(void **unused)
     cutis_character_destroy(c);
 }
 
+/* The clip of one animal moves another, from its own rest pose; a person it does not move. */
+static void animals_move_animals_and_no_people(void **unused)
+{
+    (void)unused;
+    static const char *const PAIRS[][2] = {
+        {"khronos-Fox/Fox.glb", "mesh2motion-horse/horse.glb"},
+        {"rigs/quaternius-cow/Cow.glb", "rigs/mesh2motion-fox-dog/fox-dog.glb"},
+        {"khronos-Fox/Fox.glb", "rigs/quaternius-alpaca/Alpaca.glb"},
+    };
+    for (int i = 0; i < (int)(sizeof PAIRS / sizeof *PAIRS); i++) {
+        const char *path = test_model(PAIRS[i][1]);
+        if (!path) skip();
+        cutis_character *c = NULL, *moved = NULL;
+        assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
+        joint_part *parts = parts_of(c);
+        int hips = part_find(parts, c->joint_count, JOINT_HIPS, JOINT_SIDE_NONE);
+        float *rest = malloc(24 * (size_t)c->joint_count * sizeof *rest), *pose = rest + 12 * c->joint_count;
+        cutis_pose_rest(c, rest);
+        path = test_model(PAIRS[i][0]);
+        if (!path) skip();
+        assert_int_equal(cutis_character_add_bvh(c, path, NULL, 0, NULL, &moved, NULL), CUTIS_OK);
+        double tilt = 0;
+        for (int f = 0; f < 10; f++) {
+            cutis_pose_sample(moved, moved->clip_count - 1, 0.07 * f, pose);
+            tilt = fmax(tilt, joint_tilt(rest, pose, hips));
+        }
+        print_message("%s on %s: hips tilt by %.0f degrees\n", PAIRS[i][0], PAIRS[i][1], tilt);
+        assert_true(tilt < 25);
+        free(rest);
+        free(parts);
+        cutis_character_destroy(moved);
+        cutis_character_destroy(c);
+    }
+
+    /* a person on two legs */
+    const char *path = test_model("khronos-CesiumMan/CesiumMan.glb");
+    if (!path) skip();
+    cutis_character *c = NULL, *moved = NULL;
+    assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
+    path = test_model("rigs/quaternius-cow/Cow.glb");
+    if (!path) skip();
+    cutis_error error = {0};
+    assert_int_equal(cutis_character_add_bvh(c, path, NULL, 0, NULL, &moved, &error), CUTIS_ERROR_DATA);
+    assert_non_null(strstr(error.text, "on four legs"));
+    cutis_character_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1113,6 +1160,6 @@ int main(void)
         cmocka_unit_test(hips_may_lie_anywhere),           cmocka_unit_test(limbs_of_one_joint_hang),
         cmocka_unit_test(arms_point_as_the_capture_does),  cmocka_unit_test(turned_characters_walk_the_same),
         cmocka_unit_test(captures_may_be_told_in_any_way), cmocka_unit_test(animals_keep_their_posture),
-        cmocka_unit_test(goals_go_with_their_hands)};
+        cmocka_unit_test(goals_go_with_their_hands),       cmocka_unit_test(animals_move_animals_and_no_people)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,9 +131,11 @@ static bool limb_make(const skeleton_shape *s, int first, const double *middle, 
     for (int j = first; j >= 0 && l->length < CHAIN_LIMIT; j = s->next[j]) l->chain[l->length++] = j;
     if (l->length < 2) return false;
 
+    /* the lengths of its bones */
     double bones[CHAIN_LIMIT], best = -1;
     for (int i = 0; i + 1 < l->length; i++) bones[i] = joint_apart(s, l->chain[i], l->chain[i + 1]);
 
+    /* the two in a row */
     l->upper = 0;
     for (int i = 0; i + 2 < l->length; i++) {
         double begin = side ? plane_distance(s->places[l->chain[i]], middle, side) : 1;

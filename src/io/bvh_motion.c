@@ -216,7 +216,7 @@ static cutis_result source_parts(bvh_reader *r, part_lists *parts, warning_list 
         l.uses[j] = true;
     }
     joint_parts_find(r->joint_count, l.names, l.parents, parts->sources);
-    cutis_result code = bvh_stand(r, parts->sources, warnings);
+    cutis_result code = r->cursor ? bvh_stand(r, parts->sources, warnings) : CUTIS_OK; /* other files have their axes */
     if (code != CUTIS_OK) return code;
 
     /* by shape */
@@ -522,15 +522,16 @@ static bool is_arm(int kind)
 
 /*
  * The turn of a joint of a body that keeps its rest pose. Zero poses have legs apart by up to 20 degrees: what stands
- * straight down in the character is the line from hip to ankle there, not the vertical.
+ * straight down in the character is the line from hip to ankle there, not the vertical. person: the capture stands; an
+ * animal's rest pose stands as it is.
  */
-static void keep_align(const bvh_reader *r, const part_lists *lists, target_joint *joint, int kind,
+static void keep_align(const bvh_reader *r, const part_lists *lists, target_joint *joint, int kind, bool person,
                        const double body[4])
 {
     static const double DOWN[3] = {0, -1, 0};
     memcpy(joint->align, body, sizeof joint->align);
     int from = lists->sources[joint->source].kind, side = lists->sources[joint->source].side, ends[2] = {-1, -1};
-    if ((from != JOINT_UPPER_LEG && from != JOINT_LOWER_LEG) || is_trunk(kind)) return;
+    if ((from != JOINT_UPPER_LEG && from != JOINT_LOWER_LEG) || is_trunk(kind) || !person) return;
 
     /* hip and ankle of the capture's leg */
     for (int i = r->joint_count - 1; i >= 0; i--) {
@@ -549,7 +550,7 @@ static void keep_align(const bvh_reader *r, const part_lists *lists, target_join
 
 /* body: the turn of the whole body, as motion_posture_find has it. */
 static void align_make(const bvh_reader *r, const cutis_character *c, const part_lists *lists, const int *order,
-                       motion_posture posture, const double body[4], target_joint *targets)
+                       motion_posture posture, bool person, const double body[4], target_joint *targets)
 {
     const joint_part *parts = lists->targets;
     double size = (double)c->size, reach = 0;
@@ -608,8 +609,8 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const part
         double fit[4], turned[3], inverse[4], difference[4];
 
         /* a body that does not stand keeps its own rest pose, but for free arms */
-        bool keeps = posture == POSTURE_FOUR || (posture == POSTURE_OWN && !is_arm(kind));
-        if (keeps) keep_align(r, lists, joint, kind, body);
+        bool keeps = posture > POSTURE_OWN || (posture == POSTURE_OWN && !is_arm(kind));
+        if (keeps) keep_align(r, lists, joint, kind, person, body);
         if (keeps) continue;
 
         if (kind == JOINT_FOOT || kind == JOINT_TOE) {
@@ -704,24 +705,31 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
 
     /* align the two rest poses */
     double body[4];
-    motion_posture posture = motion_posture_find(r, c, parts.sources, parts.targets, targets, body);
+    bool person = false;
+    motion_posture posture = motion_posture_find(r, c, parts.sources, parts.targets, targets, &person, body);
+    if (posture == POSTURE_NONE && pair_count == 0)
+        return error_set(r->error, CUTIS_ERROR_DATA,
+                         "%.150s: the motion is that of a body on four legs, and the character stands on two; take a "
+                         "person's motion, or give a name map",
+                         r->name);
+    if (posture == POSTURE_NONE) posture = POSTURE_UNKNOWN;
     aims_find(r, c, &parts, targets);
     if (posture == POSTURE_OWN || posture == POSTURE_FOUR)
-        warning_add(&warnings, "%s: the character does not stand upright as the motion does, and keeps its posture%s",
-                    r->name, posture == POSTURE_FOUR ? "; its fore legs step as the motion's legs do" : "");
+        warning_add(&warnings, "%s: the %s does not stand upright as the %s does; the character keeps its posture%s",
+                    r->name, person ? "character" : "motion", person ? "motion" : "character",
+                    posture == POSTURE_FOUR ? ", and its fore legs step as the motion's legs do" : "");
     int *order = ARENA_ARRAY(&r->memory, int, c->joint_count);
     if (!order) return error_memory(r->error, "a motion");
     code = carriers_measure(r, c, parts.targets, &r->memory, targets, order);
     if (code != CUTIS_OK) return code;
-    align_make(r, c, &parts, order, posture, body, targets);
+    align_make(r, c, &parts, order, posture, person, body, targets);
 
     /* the new clip stands behind the clips of the character */
     cutis_clip *clips = ARENA_ARRAY(&r->memory, cutis_clip, c->clip_count + 1);
     if (!clips) return error_memory(r->error, "a motion");
 
     if (c->clip_count) memcpy(clips, c->clips, (size_t)c->clip_count * sizeof *clips);
-    code =
-        motion_retarget(r, c, parts.targets, targets, order, posture >= POSTURE_OWN, &r->memory, &clips[c->clip_count]);
+    code = motion_retarget(r, c, parts.targets, targets, order, posture, &r->memory, &clips[c->clip_count]);
     if (code != CUTIS_OK) return code;
     clips[c->clip_count].name = clip_name(c, path, &r->memory);
 

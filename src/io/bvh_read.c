@@ -166,6 +166,9 @@ static cutis_result read_hierarchy(bvh_reader *r)
 
     if (r->end - r->cursor >= 3 && memcmp(r->cursor, "\xEF\xBB\xBF", 3) == 0) r->cursor += 3; /* byte order mark */
     cutis_result result = expect_word(r, "HIERARCHY");
+    if (result != CUTIS_OK)
+        return bvh_error(r, "'HIERARCHY' is expected: this is no .bvh; other motions are clips of a .glb, .gltf, .vrm, "
+                            ".fbx or .dae file");
     int current = -1; /* the joint whose braces are open */
 
     /* a word at a time: a joint, a property of the open one, or a closing brace */

@@ -16,7 +16,7 @@
 
 #include "io/affine.h"
 
-static const double BODY = 0.5;   /* cosine between the trunk and what the legs point away from, at least, in a body */
+static const double BODY = 0.8;   /* cosine between the trunk and what the legs point away from, at least, in a body */
 static const double ALONG = 0.8;  /* share of the mean upward direction along an axis, at least, to be the vertical */
 static const double STANDING = 3; /* pose_stands of a frame that is taken for the zero pose, at least */
 
@@ -234,6 +234,8 @@ cutis_result bvh_stand(bvh_reader *r, const joint_part *parts, warning_list *war
             rotation_apply(whole, r->joints[j].place, places[j]);
         }
     }
+
+    if (!body && frame < 0 && up[1] > 0) return CUTIS_OK; /* nothing to be done: an animal */
 
     /* say what was done */
     if (up[1] <= 0) warning_add(warnings, "%s: %s is its vertical and becomes y", r->name, axis_name(up));

@@ -106,16 +106,16 @@ static void heading_turn(const double from[3], const double to[3], double turn[4
 }
 
 /* Whether the fore legs reach down to the floor. */
-static bool stands_on_hands(const cutis_character *c, const joint_part *parts, const target_joint *targets)
+static bool stands_on_hands(const stance_reader *s, double floor)
 {
-    double floor = (double)c->bounds_min[1];
     for (int side = JOINT_SIDE_LEFT; side < JOINT_SIDE_COUNT; side++) {
         double shoulder = NAN, low = INFINITY;
-        for (int j = 0; j < c->joint_count; j++) {
-            int kind = parts[j].kind;
-            if (parts[j].side != side || kind < JOINT_UPPER_ARM || kind > JOINT_HAND) continue;
-            if (kind == JOINT_UPPER_ARM && parts[j].index == 0) shoulder = targets[j].place[1];
-            low = fmin(low, targets[j].place[1]);
+        for (int j = 0; j < s->count; j++) {
+            int kind = s->parts[j].kind;
+            if (s->parts[j].side != side || kind < JOINT_UPPER_ARM || kind > JOINT_HAND) continue;
+            double height = s->place(s->joints, j)[1];
+            if (kind == JOINT_UPPER_ARM && s->parts[j].index == 0) shoulder = height;
+            low = fmin(low, height);
         }
         if (!(low - floor < LOW * (shoulder - floor))) return false;
     }
@@ -143,7 +143,7 @@ static void four_legs_match(const bvh_reader *r, const cutis_character *c, const
 }
 
 motion_posture motion_posture_find(const bvh_reader *r, const cutis_character *c, const joint_part *sources,
-                                   const joint_part *parts, target_joint *targets, double turn[4])
+                                   const joint_part *parts, target_joint *targets, bool *person, double turn[4])
 {
     stance_reader of_source = {r->joint_count, sources, source_place, r->joints};
     stance_reader of_target = {c->joint_count, parts, target_place, targets};
@@ -155,14 +155,22 @@ motion_posture motion_posture_find(const bvh_reader *r, const cutis_character *c
     bool arms = own.arms[0] && own.arms[1] && other.arms[0] && other.arms[1];
     bool legs = own.thighs[0] && own.thighs[1] && other.thighs[0] && other.thighs[1];
     double own_rise = trunk_rise(&own, arms), other_rise = trunk_rise(&other, arms);
-    if (!(other_rise > STANDS) || isnan(own_rise)) return POSTURE_UNKNOWN;
-    bool upright = own_rise > STANDS;
-    if (upright && !(arms && legs)) return POSTURE_UNKNOWN;
+    *person = other_rise > STANDS;
+    if (isnan(own_rise) || isnan(other_rise)) return POSTURE_UNKNOWN;
+    bool upright = own_rise > STANDS, other_upright = *person;
+    if (upright && other_upright && !(arms && legs)) return POSTURE_UNKNOWN;
 
     double from[3], to[3];
     if (across_find(&own, &other, from) && across_find(&other, &own, to)) heading_turn(from, to, turn);
-    if (upright) return POSTURE_UPRIGHT;
-    if (!arms || !legs || !stands_on_hands(c, parts, targets)) return POSTURE_OWN;
+    if (upright && other_upright) return POSTURE_UPRIGHT;
+    if (!upright && !other_upright) return POSTURE_ANIMALS;
+    if (!arms || !legs) return POSTURE_OWN;
+
+    /* on four legs or not; a capture's floor is its lowest joint */
+    double floor = INFINITY;
+    for (int j = 0; j < r->joint_count; j++) floor = fmin(floor, r->joints[j].place[1]);
+    if (upright) return stands_on_hands(&of_source, floor) ? POSTURE_NONE : POSTURE_OWN;
+    if (!stands_on_hands(&of_target, (double)c->bounds_min[1])) return POSTURE_OWN;
 
     four_legs_match(r, c, sources, parts, targets);
     return POSTURE_FOUR;

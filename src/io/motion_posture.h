@@ -7,19 +7,12 @@
 #include "character/joint_parts.h"
 #include "io/motion_retarget.h"
 
-typedef enum motion_posture {
-    POSTURE_UNKNOWN, /* one of the two has no trunk or no limbs that tell, or neither stands */
-    POSTURE_UPRIGHT, /* both stand */
-    POSTURE_OWN,     /* the capture stands, the character does not: a bird, a dinosaur */
-    POSTURE_FOUR     /* the same, on four legs */
-} motion_posture;
-
 /*
  * Find it, and the turn about the vertical from where the character faces to where the capture's zero pose does. For
  * POSTURE_FOUR the sources of the targets change: see motion_posture.c. places of targets and their sources are known;
- * sources, parts: what the joints of the capture and of the character are.
+ * sources, parts: what the joints of the capture and of the character are. person: whether the capture stands.
  */
 motion_posture motion_posture_find(const bvh_reader *r, const cutis_character *c, const joint_part *sources,
-                                   const joint_part *parts, target_joint *targets, double turn[4]);
+                                   const joint_part *parts, target_joint *targets, bool *person, double turn[4]);
 
 #endif

@@ -222,7 +222,7 @@ typedef struct clip_maker {
     int top; /* the topmost driven joint */
     double ratio;
     double rise[3]; /* added to the scaled places of the capture, for the topmost joint */
-    bool keeps;     /* the body does not stand as the capture, and keeps its own posture */
+    motion_posture posture;
     int leg_count;
     leg legs[LEG_LIMIT];
     int stilts[2];        /* legs of one joint, -1: none */
@@ -290,8 +290,10 @@ static double leg_ratio(const clip_maker *m)
         /* a body with its own posture stands with bent legs where the capture's are straight */
         const double *hip = m->targets[l->thigh].place, *ankle = m->targets[l->foot].place;
         double height = MAX(hip[1] - ankle[1], 0.1 * place_distance(hip, ankle));
-        own += m->keeps ? height : l->lengths[0] + l->lengths[1];
-        other += place_distance(places[0], places[1]) + place_distance(places[1], places[2]);
+        own += m->posture >= POSTURE_OWN ? height : l->lengths[0] + l->lengths[1];
+        other += m->posture == POSTURE_ANIMALS
+                     ? MAX(places[0][1] - places[2][1], 0.1 * place_distance(places[0], places[2]))
+                     : place_distance(places[0], places[1]) + place_distance(places[1], places[2]);
     }
 
     return own > 0 && other > 0 ? own / other : m->ratio;
@@ -482,8 +484,7 @@ static bool legs_find(clip_maker *m, const joint_part *parts, arena *memory)
         leg *l = &m->legs[2 * pair];
         for (int i = 0; i < 2; i++)
             if (!leg_make(m, parts, FIRST[pair], JOINT_SIDE_LEFT + i, &l[i])) return true;
-        int top = part_at(parts, m->character->joint_count, JOINT_HIPS, JOINT_SIDE_NONE, 0);
-        if (pair > 0 && !(top >= 0 && m->targets[top].level)) return true;
+        if (pair > 0 && m->posture < POSTURE_FOUR) return true;
 
         /* where the foot stands and where it should be, for each frame */
         for (int i = 0; i < 2; i++) {
@@ -558,7 +559,7 @@ static void targets_hold(const clip_maker *m, leg *l, int side, double (*const a
 }
 
 /* How high all is: a low ankle of the capture is where the character's is at rest. */
-static void heights_plan(clip_maker *m, double low)
+static void heights_plan(clip_maker *m, const double lows[LEG_LIMIT / 2])
 {
     const target_joint *top = &m->targets[m->top];
     double rest_ankle = 0;
@@ -581,9 +582,9 @@ static void heights_plan(clip_maker *m, double low)
     for (int i = 0; i < m->leg_count; i++) {
         const leg *pair = &m->legs[i / 2 * 2];
         double height = 0.5 * m->targets[pair[0].foot].place[1] + 0.5 * m->targets[pair[1].foot].place[1];
-        m->legs[i].rise = height - m->ratio * low;
+        m->legs[i].rise = height - m->ratio * lows[i / 2];
     }
-    m->rise[1] = rest_ankle - m->ratio * low - (own_drop - m->ratio * source_drop);
+    m->rise[1] = rest_ankle - m->ratio * lows[0] - (own_drop - m->ratio * source_drop);
 }
 
 /* Which frames each foot stands in, and where ankles go. */
@@ -602,13 +603,18 @@ static bool legs_plan(clip_maker *m, arena *memory)
         bvh_pose(r, f, m->bvh_rotations, m->bvh_places);
         for (int i = 0; i < m->leg_count; i++) {
             memcpy(ankles[f][i], m->bvh_places[m->targets[m->legs[i].foot].source], sizeof ankles[f][i]);
-            if (i < 2) heights[2 * f + i] = ankles[f][i][1];
         }
     }
 
-    /* the lowest tenth of them tells the floor */
-    qsort(heights, 2 * (size_t)frames, sizeof *heights, compare_doubles);
-    heights_plan(m, heights[2 * frames / 10]);
+    /* the lowest tenth of each pair's tells the floor */
+    double lows[LEG_LIMIT / 2];
+    for (int pair = 0; pair < m->leg_count / 2; pair++) {
+        for (int f = 0; f < frames; f++)
+            for (int i = 0; i < 2; i++) heights[2 * f + i] = ankles[f][2 * pair + i][1];
+        qsort(heights, 2 * (size_t)frames, sizeof *heights, compare_doubles);
+        lows[pair] = heights[2 * frames / 10];
+    }
+    heights_plan(m, lows);
 
     /* where turned bones alone have the ankles */
     for (int f = 0; f < frames; f++) {
@@ -906,11 +912,12 @@ static int top_find(const cutis_character *c, const target_joint *targets)
 }
 
 cutis_result motion_retarget(const bvh_reader *r, const cutis_character *c, const joint_part *parts,
-                             const target_joint *targets, const int *order, bool keeps, arena *memory, cutis_clip *clip)
+                             const target_joint *targets, const int *order, motion_posture posture, arena *memory,
+                             cutis_clip *clip)
 {
     size_t frames = (size_t)r->frame_count;
 
-    clip_maker m = {.reader = r, .character = c, .targets = targets, .order = order, .top = -1, .keeps = keeps};
+    clip_maker m = {.reader = r, .character = c, .targets = targets, .order = order, .top = -1, .posture = posture};
     m.stilts[0] = m.stilts[1] = -1;
     m.times = ARENA_ARRAY(memory, float, frames);
     m.rotations = ARENA_ARRAY(memory, float *, c->joint_count);

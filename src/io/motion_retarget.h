@@ -8,6 +8,17 @@
 #include "io/affine.h"
 #include "io/bvh_read.h"
 
+/* How a character stands beside a capture; motion_posture.c finds it. From POSTURE_OWN on it keeps its own rest pose.
+ */
+typedef enum motion_posture {
+    POSTURE_UNKNOWN, /* one of the two has no trunk or no limbs that tell */
+    POSTURE_UPRIGHT, /* both stand */
+    POSTURE_OWN,     /* one stands, the other does not: a bird, a dinosaur; arms are free */
+    POSTURE_FOUR,    /* the capture stands, the character is on four legs */
+    POSTURE_ANIMALS, /* neither stands */
+    POSTURE_NONE     /* the capture is on four legs, the character stands: no pose of the one tells one of the other */
+} motion_posture;
+
 /* What the character's side knows of one joint. */
 typedef struct target_joint {
     int source;        /* joint of the capture that drives it, -1: none */
@@ -37,12 +48,9 @@ double place_distance(const double a[3], const double b[3]);
  */
 bool motion_carriers_find(const cutis_character *c, const joint_part *parts, arena *memory, target_joint *targets,
                           int *order);
-/*
- * Make the clip: rotations of driven joints, places where a joint is not carried by its parent, and feet that stand.
- * keeps: the body does not stand as the capture, and keeps its own posture.
- */
+/* Make the clip: rotations of driven joints, places where a joint is not carried by its parent, and feet that stand. */
 cutis_result motion_retarget(const bvh_reader *r, const cutis_character *c, const joint_part *parts,
-                             const target_joint *targets, const int *order, bool keeps, arena *memory,
+                             const target_joint *targets, const int *order, motion_posture posture, arena *memory,
                              cutis_clip *clip);
 
 #endif

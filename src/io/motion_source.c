@@ -40,7 +40,8 @@ cutis_result motion_source_load(const char *path, const cutis_allocator *allocat
     if (result == CUTIS_OK && (*source)->clip_count == 0) {
         cutis_character_destroy(*source);
         *source = NULL;
-        return error_set(error, CUTIS_ERROR_DATA, "%.150s: it holds no clip", path_base(path));
+        return error_set(error, CUTIS_ERROR_DATA, "%.150s: it holds no clip that could move another character",
+                         path_base(path));
     }
     return result;
 }
