@@ -650,6 +650,14 @@ static void limbs_of_one_joint_hang(void **unused)
     assert_true(lowest > -0.04 && level < 0.04);
     cutis_character_destroy(moved);
     cutis_character_destroy(c);
+
+    /* a mirrored skeleton is refused: no rotation of another body fits it */
+    cutis_error error = {0};
+    c = boxes_make();
+    ((cutis_joint *)&c->joints[0])->rest.scale[0] = -1;
+    assert_int_equal(cutis_character_add_bvh(c, capture, NULL, 0, NULL, &moved, &error), CUTIS_ERROR_DATA);
+    assert_non_null(strstr(error.text, "mirrored"));
+    cutis_character_destroy(c);
 }
 
 /* The angle in degrees between the way from joint a to b of a pose and a direction. */

@@ -661,6 +661,21 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const part
     }
 }
 
+/* Whether most driven joints are mirror images at rest: left and right are exchanged, and rotations turn backwards. */
+static bool mostly_mirrored(const cutis_character *c, const target_joint *targets)
+{
+    int mirrored = 0, driven = 0;
+    for (int j = 0; j < c->joint_count; j++) {
+        if (targets[j].source < 0) continue;
+        const double *m = targets[j].world.m;
+        double volume = m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) +
+                        m[2] * (m[4] * m[9] - m[5] * m[8]);
+        mirrored += volume < 0;
+        driven++;
+    }
+    return 2 * mirrored > driven;
+}
+
 /* The file's name, with a number when the character has a clip of that name. */
 static const char *clip_name(const cutis_character *c, const char *path, arena *memory)
 {
@@ -702,6 +717,12 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
             "%.150s: no joint of the motion (such as '%.60s') can be told to be a joint of the character (such as "
             "'%.60s'), neither by name nor by the skeleton's shape; give a name map",
             r->name, r->joints[0].name, c->joints[0].name);
+
+    if (mostly_mirrored(c, targets))
+        return error_set(r->error, CUTIS_ERROR_DATA,
+                         "%.150s: the skeleton is mirrored by a negative scale, which no motion of another body fits; "
+                         "apply the scale of '%.60s' in the program that made it",
+                         r->name, c->joints[0].name);
 
     /* align the two rest poses */
     double body[4];
