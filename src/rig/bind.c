@@ -395,9 +395,10 @@ static void served_tell(const binding *b, const rig_influences *w, const char *c
                 names[first_joint]);
 }
 
-cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint_count, const int *parents,
-                              const float *positions, const bool *takes_part, const char *const *names, arena *memory,
-                              rig_report *report, rig_weights_result *result, cutis_error *error)
+cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, const rig_solid *whole, int joint_count,
+                              const int *parents, const float *positions, const bool *takes_part,
+                              const char *const *names, arena *memory, rig_report *report, rig_weights_result *result,
+                              cutis_error *error)
 {
     arena scratch = arena_create(def->allocator);
     bvh tree;
@@ -407,8 +408,12 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint
 
     cutis_result status = bvh_build(&tree, m->triangle_count, m->triangles, m->positions, &scratch, error);
     binding b = {.def = def};
-    b.body = (rig_body){
-        .mesh = m, .tree = &tree, .joint_count = joint_count, .size = def->character->size, .jobs = def->jobs};
+    b.body = (rig_body){.mesh = m,
+                        .tree = &tree,
+                        .whole = whole,
+                        .joint_count = joint_count,
+                        .size = def->character->size,
+                        .jobs = def->jobs};
 
     /* bones */
     if (status == CUTIS_OK)

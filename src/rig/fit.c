@@ -1066,9 +1066,19 @@ static cutis_result things_try(const shape *body, int point_count, const float *
     return CUTIS_OK;
 }
 
+/* A copy for the weights. The caller sees by the arena when memory runs out. */
+static void solid_keep(const solid *made, quat turn, arena *memory, rig_solid *kept)
+{
+    size_t count = (size_t)made->size[0] * (size_t)made->size[1] * (size_t)made->size[2];
+    kept->solid = *made;
+    kept->turn = turn;
+    kept->solid.distance = arena_copy(memory, made->distance, count, sizeof *made->distance);
+}
+
 cutis_result fit_surface(int point_count, const float *positions, int triangle_count, const int *triangles,
                          const char *name, bool y_up, cutis_rig_landmark *landmarks, int landmark_count,
-                         const cutis_jobs *jobs, arena *memory, fit *best, fit *second, cutis_error *error)
+                         const cutis_jobs *jobs, arena *memory, fit *best, fit *second, rig_solid *whole,
+                         cutis_error *error)
 {
     arena scratch = arena_create(&memory->allocator);
     shape *body = ARENA_ARRAY(&scratch, shape, 1);
@@ -1086,6 +1096,7 @@ cutis_result fit_surface(int point_count, const float *positions, int triangle_c
         result = shape_build(point_count, turned, triangle_count, triangles, FIT_CELLS, jobs, &scratch, body, error);
 
         if (result == CUTIS_OK) {
+            solid_keep(&body->solid, turn, memory, whole);
             landmarks_settle(body, turn, landmarks, landmark_count);
             bool found = fit_find(body, name, turn, y_up, landmarks, landmark_count, jobs, &scratch, best, second);
             if (found && !name && landmark_count == 0)

@@ -9,6 +9,7 @@
 #ifndef RIG_FIT_H
 #define RIG_FIT_H
 
+#include "rig/rigging.h"
 #include "rig/shape.h"
 #include "rig/skeleton.h"
 
@@ -210,10 +211,12 @@ bool fit_find(const shape *s, const char *name, quat turn, bool y_up, const cuti
 /*
  * The same in one call, from a surface: the solid is built of the turned body, and the skeletons are turned back.
  * landmarks: (landmark_count); those on the surface are moved to the middle of the body below it. A named template that
- * does not fit is laid through three landmarks or more.
+ * does not fit is laid through three landmarks or more. whole: the solid of all parts, in the arena; nothing else lives
+ * there.
  */
 cutis_result fit_surface(int point_count, const float *positions, int triangle_count, const int *triangles,
                          const char *name, bool y_up, cutis_rig_landmark *landmarks, int landmark_count,
-                         const cutis_jobs *jobs, arena *memory, fit *best, fit *second, cutis_error *error);
+                         const cutis_jobs *jobs, arena *memory, fit *best, fit *second, rig_solid *whole,
+                         cutis_error *error);
 
 #endif

@@ -109,15 +109,16 @@ static cutis_result character_make(const cutis_rig_def *def, const cutis_joint *
     return cutis_character_create(&given, def->allocator, made, error);
 }
 
-static cutis_result weigh(const cutis_rig_def *def, const mesh *m, const rig_joints *joints, const cutis_joint *nodes,
-                          bool keep_clips, rig_report *report, rig_object *object, cutis_error *error)
+static cutis_result weigh(const cutis_rig_def *def, const mesh *m, const rig_solid *whole, const rig_joints *joints,
+                          const cutis_joint *nodes, bool keep_clips, rig_report *report, rig_object *object,
+                          cutis_error *error)
 {
     arena memory = arena_create(def->allocator);
     rig_weights_result weights = {0};
     double start = clock_seconds();
 
     /* weights, and their time */
-    cutis_result result = rig_weights_make(def, m, joints->count, joints->parents, joints->positions,
+    cutis_result result = rig_weights_make(def, m, whole, joints->count, joints->parents, joints->positions,
                                            joints->takes_part, joints->names, &memory, report, &weights, error);
     if (result == CUTIS_OK && !keep_clips)
         rig_sides_part(m, joints->count, joints->names, joints->positions, &weights.influences);
@@ -164,7 +165,7 @@ static cutis_result bind_kept(const cutis_rig_def *def, rig_report *report, rig_
         /* compute the weights */
         rig_joints joints = {c->joint_count, parents, positions, takes_part, names};
         rig_say(report, "the skeleton of %d joints is kept", c->joint_count);
-        result = weigh(def, &m, &joints, c->joints, true, report, object, error);
+        result = weigh(def, &m, NULL, &joints, c->joints, true, report, object, error);
     }
 
     arena_destroy(&memory);
@@ -253,9 +254,12 @@ static bool quick_fits(const mesh *m, const cutis_character *c, const skeleton *
            head->position.y > hips->position.y;
 }
 
-/* The skeleton of the template that fits the solid of all parts best, and the names of the best two. */
+/*
+ * The skeleton of the template that fits the solid of all parts best, and the names of the best two. The solid lives in
+ * solid_memory.
+ */
 static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, rig_report *report, rig_object *object,
-                                      skeleton *s, cutis_error *error)
+                                      arena *solid_memory, rig_solid *whole, skeleton *s, cutis_error *error)
 {
     arena memory = arena_create(def->allocator);
     fit *fits = ARENA_ARRAY(&memory, fit, 2);
@@ -267,9 +271,9 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
 
     bool any = !def->skeleton || strcmp(def->skeleton, "auto") == 0;
     for (int i = 0; i < def->landmark_count; i++) landmarks[i] = def->landmarks[i];
-    cutis_result result =
-        fit_surface(m->point_count, m->positions, m->triangle_count, m->triangles, any ? NULL : def->skeleton,
-                    def->y_up, landmarks, def->landmark_count, def->jobs, &memory, &fits[0], &fits[1], error);
+    cutis_result result = fit_surface(m->point_count, m->positions, m->triangle_count, m->triangles,
+                                      any ? NULL : def->skeleton, def->y_up, landmarks, def->landmark_count, def->jobs,
+                                      solid_memory, &fits[0], &fits[1], whole, error);
 
     s->count = 0;
 
@@ -350,7 +354,8 @@ static void skeleton_graft(const mesh *m, const skeleton *surface, skeleton *s)
  * and chains are found on the surface alone.
  */
 static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_search *search, rig_report *report,
-                                       rig_object *object, skeleton *s, skeleton *surface_skeleton, cutis_error *error)
+                                       rig_object *object, skeleton *s, skeleton *surface_skeleton, arena *solid_memory,
+                                       rig_solid *whole, cutis_error *error)
 {
     const cutis_character *c = def->character;
     bool any = !def->skeleton || strcmp(def->skeleton, "auto") == 0;
@@ -375,7 +380,7 @@ static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_sea
 
     /* the solid; where it has no volume, the surface has to do */
     *surface_skeleton = *s;
-    cutis_result result = skeleton_on_solid(def, &search->mesh, report, object, s, error);
+    cutis_result result = skeleton_on_solid(def, &search->mesh, report, object, solid_memory, whole, s, error);
     if (result == CUTIS_OK && fits && s->count > 0) skeleton_graft(&search->mesh, surface_skeleton, s);
     if (result == CUTIS_ERROR_DATA && any && search->limbs.count > 0) {
         result = skeleton_fit(&search->mesh, &search->limbs, "chain", NULL, 0, report, s, error);
@@ -508,6 +513,7 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
 
     curve_search *search = ARENA_ARRAY(&memory, curve_search, 1);
     skeleton *s = ARENA_ARRAY(&memory, skeleton, 2);
+    rig_solid whole = {0};
     double start = clock_seconds();
     cutis_result result = memory.failed ? error_memory(error, "a rig") : CUTIS_OK;
 
@@ -523,7 +529,7 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
     if (result == CUTIS_ERROR_DATA && search->limbs.count == 0 && def->pose_count == 0) result = CUTIS_OK;
     object->rig.curve_ms = (clock_seconds() - start) * 1e3;
     start = clock_seconds();
-    if (result == CUTIS_OK) result = skeleton_find_best(def, search, report, object, s, s + 1, error);
+    if (result == CUTIS_OK) result = skeleton_find_best(def, search, report, object, s, s + 1, &memory, &whole, error);
     object->rig.skeleton_ms = (clock_seconds() - start) * 1e3;
 
     /* Curves that the skeleton does not need are traced after it. */
@@ -551,7 +557,7 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
             rig_say(report, "%d closed curves run over the edges of %s", search->rings.count,
                     level_sets ? "triangles" : "quads");
 
-        result = weigh(def, &search->mesh, &plan.joints, plan.nodes, false, report, object, error);
+        result = weigh(def, &search->mesh, &whole, &plan.joints, plan.nodes, false, report, object, error);
     }
 
     arena_destroy(&memory);

@@ -8,6 +8,7 @@
 #define RIG_RIGGING_H
 
 #include "base/core.h"
+#include "body/solid.h"
 #include "cutis/rig.h"
 #include "mesh/mesh.h"
 
@@ -34,10 +35,17 @@ typedef struct rig_report {
 
 void rig_say(rig_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The solid of all parts, along its own axes; distance NULL: it was not built. */
+typedef struct rig_solid {
+    solid solid;
+    quat turn; /* of the mesh into those axes */
+} rig_solid;
+
 /* What all makers of weights read. */
 typedef struct rig_body {
     const mesh *mesh;
     const bvh *tree;
+    const rig_solid *whole;            /* what the skeleton was fitted to, or NULL */
     const float *normals;              /* (point_count x 3), outwards where the component is closed */
     const uint8_t *component_inverted; /* (component_count) closed, but turned inwards */
     int bone_count;
@@ -71,15 +79,16 @@ cutis_result rig_bones_make(int joint_count, const int *parents, const float *po
                             const mesh *m, const bvh *tree, float size, arena *memory, rig_bone **bones,
                             int *bone_count, cutis_error *error);
 
-/* Weights of all points by the method of the definition, with islands and gaps closed. */
+/* Weights of all points by the method of the definition, with islands and gaps closed. whole: as rig_body's. */
 typedef struct rig_weights_result {
     rig_influences influences;
     int heat_points, voxel_points, follow_points;
 } rig_weights_result;
 
-cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint_count, const int *parents,
-                              const float *positions, const bool *takes_part, const char *const *names, arena *memory,
-                              rig_report *report, rig_weights_result *result, cutis_error *error);
+cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, const rig_solid *whole, int joint_count,
+                              const int *parents, const float *positions, const bool *takes_part,
+                              const char *const *names, arena *memory, rig_report *report, rig_weights_result *result,
+                              cutis_error *error);
 
 /* Keep the weights of left and right joints on their own side of the body (sides.c). */
 void rig_sides_part(const mesh *m, int joint_count, const char *const *names, const float *positions,
