@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """rig_table.py: the referee of automatic rigging.
 
-    scripts/rig_table.py [--cutis PROGRAM] [--joints] FILE.glb ...
+    scripts/rig_table.py [--cutis PROGRAM] [--joints] [--parts] FILE.glb ...
 
 Strips the skeleton of each rigged character, rigs the bare mesh with `cutis rig`, and compares each joint with the true one
 of the same name class (hips, neck, left forearm ...; names that are ambiguous are left out). Errors are in percent of the
 longest side. Without files: every rigged character under ../shared/models. Prints a table, the mean and the worst joint of
 each body, and exits with 1 when a body was not rigged at all.
+
+Weights are compared by limbs: trunk with neck, head, each arm, leg, wing, and the tail. A true joint belongs to the limb of the
+joint that it was matched with, or to that of its nearest ancestor. "wrong": percent of all skin weight that goes to another
+limb than in the file; "gross": percent of the vertices of which more than half does. --parts prints both for each mesh.
 """
 import argparse
 import glob
@@ -25,14 +29,130 @@ ROW = re.compile(r"^\s+(\S+)\s{2,}(\S.*?)\s{2,}([0-9.]+)\s*$")
 
 CHAINS = [("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")]
 
+# limbs by the names of our templates; what matches none of them (chains, trees) is not compared
+LIMBS = [(re.compile(r"^(hips|spine|chest|neck|shoulder)"), "trunk"), (re.compile(r"^(head|jaw|ear|beak)"), "head"),
+         (re.compile(r"^tail"), "tail"), (re.compile(r"^wing.*_(l|r)$"), "wing"),
+         (re.compile(r"^(?:upper_arm|forearm|hand|thumb|index|middle|ring|pinky).*_(l|r)$"), "arm"),
+         (re.compile(r"^(?:thigh|shin|foot|toe)s?_(front|hind)_(l|r)$"), "leg"),
+         (re.compile(r"^(?:thigh|shin|foot|toe).*_(l|r)$"), "leg")]
+FORMATS = {5120: "b", 5121: "B", 5122: "h", 5123: "H", 5125: "I", 5126: "f"}
+WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 
-def hierarchy(path):
-    """Joint name to its ancestors' names, of a .glb."""
+
+def glb_read(path):
+    """The description and the binary part of a .glb."""
     with open(path, "rb") as file:
         data = file.read()
     length = struct.unpack_from("<I", data, 12)[0]
-    nodes = json.loads(data[20:20 + length]).get("nodes", [])
-    parents = {child: i for i, node in enumerate(nodes) for child in node.get("children", [])}
+    return json.loads(data[20:20 + length]), data[28 + length:]
+
+
+def parents_of(nodes):
+    return {child: i for i, node in enumerate(nodes) for child in node.get("children", [])}
+
+
+def accessor_read(scene, binary, index):
+    """Rows of an accessor; integers that stand for shares are scaled to 0..1."""
+    accessor = scene["accessors"][index]
+    view = scene["bufferViews"][accessor["bufferView"]]
+    form = "<%d%s" % (WIDTHS[accessor["type"]], FORMATS[accessor["componentType"]])
+    stride = view.get("byteStride", struct.calcsize(form))
+    start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
+    rows = [struct.unpack_from(form, binary, start + i * stride) for i in range(accessor["count"])]
+    if accessor.get("normalized"):
+        scale = {5121: 255.0, 5123: 65535.0}[accessor["componentType"]]
+        rows = [[value / scale for value in row] for row in rows]
+    return rows
+
+
+def limb_of(name):
+    """The limb of a joint of our templates, or None."""
+    for pattern, limb in LIMBS:
+        found = pattern.match(name)
+        if found:
+            return "_".join([limb] + [group for group in found.groups() if group]) if limb not in ("trunk", "head") else limb
+    return None
+
+
+def limbs_of_vertices(path, limb_of_node):
+    """For every primitive: a list of {limb: weight}, one for each vertex. What a joint carries as a whole belongs to it."""
+    scene, binary = glb_read(path)
+    nodes = scene["nodes"]
+    parents = parents_of(nodes)
+    found = {}
+    for i, node in enumerate(nodes):
+        if "mesh" not in node:
+            continue
+        skin = scene["skins"][node["skin"]]["joints"] if "skin" in node else None
+        for k, primitive in enumerate(scene["meshes"][node["mesh"]]["primitives"]):
+            attributes = primitive["attributes"]
+            count = scene["accessors"][attributes["POSITION"]]["count"]
+            rows = [{} for _ in range(count)]
+            for group in range(4):
+                if skin is None or "JOINTS_%d" % group not in attributes:
+                    break
+                joints = accessor_read(scene, binary, attributes["JOINTS_%d" % group])
+                weights = accessor_read(scene, binary, attributes["WEIGHTS_%d" % group])
+                for row, j, w in zip(rows, joints, weights):
+                    for joint, weight in zip(j, w):
+                        if weight > 0:
+                            limb = limb_of_node(scene, parents, skin[joint])
+                            row[limb] = row.get(limb, 0) + weight
+            if skin is None:
+                limb = limb_of_node(scene, parents, i)
+                rows = [{limb: 1.0}] * count
+            found[(i, k, node.get("name", ""))] = rows
+    return found
+
+
+def weights_compare(path, made, truth):
+    """(wrong share, gross share) of all vertices and of each mesh; None where nothing can be compared."""
+    limb_by_name = {true: limb_of(ours) for ours, true in truth.items()}
+
+    def true_limb(scene, parents, node):
+        while node is not None:
+            name = scene["nodes"][node].get("name", "")
+            if name in limb_by_name:
+                return limb_by_name[name]
+            node = parents.get(node)
+        return None
+
+    def made_limb(scene, parents, node):
+        return limb_of(scene["nodes"][node].get("name", ""))
+
+    ours = limbs_of_vertices(made, made_limb)
+    parts = {}
+    for key, rows in limbs_of_vertices(path, true_limb).items():
+        if key not in ours:
+            continue
+        wrong = 0
+        gross = 0
+        count = 0
+        for true, own in zip(rows, ours[key]):
+            known = sum(weight for limb, weight in true.items() if limb)
+            known_own = sum(weight for limb, weight in own.items() if limb)
+            if known < 0.5 or known_own < 0.5:
+                continue
+            same = sum(min(weight / known, own.get(limb, 0) / known_own) for limb, weight in true.items() if limb)
+            wrong += 1 - same
+            gross += same < 0.5
+            count += 1
+        if count:
+            name = key[2]
+            sums = parts.setdefault(name, [0, 0, 0])
+            for i, value in enumerate((wrong, gross, count)):
+                sums[i] += value
+    total = sum(sums[2] for sums in parts.values())
+    if not total:
+        return None, {}
+    shares = {name: (100 * sums[0] / sums[2], 100 * sums[1] / sums[2], sums[2]) for name, sums in parts.items()}
+    return tuple(100 * sum(sums[i] for sums in parts.values()) / total for i in (0, 1)), shares
+
+
+def hierarchy(path):
+    """Joint name to its ancestors' names, of a .glb."""
+    nodes = glb_read(path)[0].get("nodes", [])
+    parents = parents_of(nodes)
     above = {}
     for i, node in enumerate(nodes):
         names = set()
@@ -59,32 +179,37 @@ def ambiguous(path, truth):
 
 
 def rig(program, path):
-    """Joint errors by name, template, and the recogniser's sentence."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "out.glb")
-        done = subprocess.run([program, "rig", path, "--against", "own", "-j", "1", "-o", out], capture_output=True, text=True)
+    """Joint errors by name, template, the recogniser's sentence, and the weights by limbs."""
     errors = {}
     truth = {}
     template = "none"
-    for line in done.stdout.splitlines():
-        row = ROW.match(line)
-        if row:
-            errors[row.group(1)] = float(row.group(3))
-            truth[row.group(1)] = row.group(2)
-        found = re.search(r", template (\S+)$", line)
-        if found:
-            template = found.group(1)
-    if done.returncode == 3:
-        template += "?"
-    for joint in ambiguous(path, truth):
-        errors.pop(joint, None)
-    return errors, template, done
+    weights = (None, {})
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "out.glb")
+        done = subprocess.run([program, "rig", path, "--against", "own", "-j", "1", "-o", out], capture_output=True, text=True)
+        for line in done.stdout.splitlines():
+            row = ROW.match(line)
+            if row:
+                errors[row.group(1)] = float(row.group(3))
+                truth[row.group(1)] = row.group(2)
+            found = re.search(r", template (\S+)$", line)
+            if found:
+                template = found.group(1)
+        if done.returncode == 3:
+            template += "?"
+        for joint in ambiguous(path, truth):
+            errors.pop(joint, None)
+            truth.pop(joint, None)
+        if done.returncode in (0, 3):
+            weights = weights_compare(path, out, truth)
+    return errors, template, done, weights
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--cutis", default=os.path.join(ROOT, "build/release/bin/cutis"))
     parser.add_argument("--joints", action="store_true", help="print every joint")
+    parser.add_argument("--parts", action="store_true", help="print the weights of every mesh")
     parser.add_argument("files", nargs="*")
     given = parser.parse_args()
     models = os.path.join(ROOT, "..", "shared", "models")
@@ -94,9 +219,10 @@ def main():
         glob.glob(models + "/khronos-RiggedF*/*.glb") + glob.glob(models + "/webxr*/*.glb"))
     failed = 0
     means = []
-    print("%-28s %-12s %6s %6s %7s  %s" % ("body", "template", "joints", "mean", "worst", "at"))
+    shares = []
+    print("%-28s %-12s %6s %6s %7s  %-14s %6s %6s" % ("body", "template", "joints", "mean", "worst", "at", "wrong", "gross"))
     for path in files:
-        errors, template, done = rig(given.cutis, path)
+        errors, template, done, (weights, parts) = rig(given.cutis, path)
         name = os.path.splitext(os.path.basename(path))[0]
         if done.returncode not in (0, 3):
             failed += 1
@@ -107,12 +233,21 @@ def main():
         mean = sum(major.values()) / len(major) if major else float("nan")
         if major:
             means.append(mean)
-        print("%-28s %-12s %6d %6.2f %7.2f  %s" % (name, template, len(major), mean, major.get(worst, 0), worst))
+        if weights:
+            shares.append(weights)
+        print("%-28s %-12s %6d %6.2f %7.2f  %-14s %s" %
+              (name, template, len(major), mean, major.get(worst, 0), worst, "%6.1f %6.1f" % weights if weights else ""))
         if given.joints:
             for joint, error in errors.items():
                 print("    %-20s %6.2f" % (joint, error))
+        if given.parts:
+            for part, (wrong, gross, count) in parts.items():
+                print("    %-30s %6.1f %6.1f of %d vertices" % (part, wrong, gross, count))
     if means:
         print("%d bodies, mean of the means %.2f %%" % (len(means), sum(means) / len(means)))
+    if shares:
+        print("weights of %d bodies: wrong %.2f %%, gross %.2f %%" %
+              (len(shares), sum(share[0] for share in shares) / len(shares), sum(share[1] for share in shares) / len(shares)))
     return 1 if failed else 0
 
 
