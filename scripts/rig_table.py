@@ -8,9 +8,10 @@ of the same name class (hips, neck, left forearm ...; names that are ambiguous a
 longest side. Without files: every rigged character under ../shared/models. Prints a table, the mean and the worst joint of
 each body, and exits with 1 when a body was not rigged at all.
 
-Weights are compared by limbs: trunk with neck, head, each arm, leg, wing, and the tail. A true joint belongs to the limb of the
-joint that it was matched with, or to that of its nearest ancestor. "wrong": percent of all skin weight that goes to another
-limb than in the file; "gross": percent of the vertices of which more than half does. --parts prints both for each mesh.
+Weights are compared by limbs: trunk, head, each arm, leg, wing, and the tail; the neck passes for both trunk and head. A true
+joint belongs to the limb of the joint that it was matched with, or to that of its nearest ancestor; limbs without a match are
+left out. "wrong": percent of all skin weight that goes to another limb than in the file; "gross": percent of the vertices of
+which more than half does. --parts prints both for each mesh.
 """
 import argparse
 import glob
@@ -30,8 +31,8 @@ ROW = re.compile(r"^\s+(\S+)\s{2,}(\S.*?)\s{2,}([0-9.]+)\s*$")
 CHAINS = [("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")]
 
 # limbs by the names of our templates; what matches none of them (chains, trees) is not compared
-LIMBS = [(re.compile(r"^(hips|spine|chest|neck|shoulder)"), "trunk"), (re.compile(r"^(head|jaw|ear|beak)"), "head"),
-         (re.compile(r"^tail"), "tail"), (re.compile(r"^wing.*_(l|r)$"), "wing"),
+LIMBS = [(re.compile(r"^(?:hips|spine|chest|shoulder)"), "trunk"), (re.compile(r"^(?:head|jaw|ear|beak)"), "head"),
+         (re.compile(r"^neck"), "neck"), (re.compile(r"^tail"), "tail"), (re.compile(r"^wing.*_(l|r)$"), "wing"),
          (re.compile(r"^(?:upper_arm|forearm|hand|thumb|index|middle|ring|pinky).*_(l|r)$"), "arm"),
          (re.compile(r"^(?:thigh|shin|foot|toe)s?_(front|hind)_(l|r)$"), "leg"),
          (re.compile(r"^(?:thigh|shin|foot|toe).*_(l|r)$"), "leg")]
@@ -70,7 +71,7 @@ def limb_of(name):
     for pattern, limb in LIMBS:
         found = pattern.match(name)
         if found:
-            return "_".join([limb] + [group for group in found.groups() if group]) if limb not in ("trunk", "head") else limb
+            return "_".join([limb] + [group for group in found.groups() if group])
     return None
 
 
@@ -105,9 +106,30 @@ def limbs_of_vertices(path, limb_of_node):
     return found
 
 
+def same_share(true, own):
+    """Weight that two skins give to the same limbs, of 1; None where less than half of one of them is of known limbs."""
+    sums = [sum(weight for limb, weight in row.items() if limb) for row in (true, own)]
+    if min(sums) < 0.5:
+        return None
+    true, own = [{limb: weight / total for limb, weight in row.items() if limb} for row, total in zip((true, own), sums)]
+    same = 0
+    for limb in set(true) & set(own):
+        common = min(true[limb], own[limb])
+        same += common
+        true[limb] -= common
+        own[limb] -= common
+
+    # what is left of the neck goes with trunk and head
+    for one, other in ((true, own), (own, true)):
+        passed = min(one.get("neck", 0), other.get("trunk", 0) + other.get("head", 0))
+        same += passed
+    return same
+
+
 def weights_compare(path, made, truth):
     """(wrong share, gross share) of all vertices and of each mesh; None where nothing can be compared."""
     limb_by_name = {true: limb_of(ours) for ours, true in truth.items()}
+    known = set(limb_by_name.values()) | {"neck"}
 
     def true_limb(scene, parents, node):
         while node is not None:
@@ -118,7 +140,8 @@ def weights_compare(path, made, truth):
         return None
 
     def made_limb(scene, parents, node):
-        return limb_of(scene["nodes"][node].get("name", ""))
+        limb = limb_of(scene["nodes"][node].get("name", ""))
+        return limb if limb in known else None
 
     ours = limbs_of_vertices(made, made_limb)
     parts = {}
@@ -129,11 +152,9 @@ def weights_compare(path, made, truth):
         gross = 0
         count = 0
         for true, own in zip(rows, ours[key]):
-            known = sum(weight for limb, weight in true.items() if limb)
-            known_own = sum(weight for limb, weight in own.items() if limb)
-            if known < 0.5 or known_own < 0.5:
+            same = same_share(true, own)
+            if same is None:
                 continue
-            same = sum(min(weight / known, own.get(limb, 0) / known_own) for limb, weight in true.items() if limb)
             wrong += 1 - same
             gross += same < 0.5
             count += 1
