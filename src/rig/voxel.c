@@ -28,13 +28,17 @@ typedef struct voxels {
     int *solid;     /* (count) number among the solid voxels, -1 outside */
     int solid_count;
     int *cell_of;     /* (solid_count) */
-    float *distances; /* (solid_count x SLOTS) shortest ways known so far, by distance, then joint */
-    int *joints;      /* (solid_count x SLOTS) */
+    const float *depths; /* (count) of the cells below the surface, negative inside */
+    float deepest;       /* place inside */
+    float *distances;    /* (solid_count x SLOTS) shortest ways known so far, by distance, then joint */
+    float *radii;        /* (solid_count x SLOTS) of the bone where the way starts */
+    int *joints;         /* (solid_count x SLOTS) */
     uint8_t *filled;  /* (solid_count) slots taken */
 } voxels;
 
 typedef struct way {
-    float distance;
+    float distance; /* from the surface of the ball in which it starts, plus the deepest place */
+    float radius;   /* of that ball */
     int voxel, joint;
     int next; /* in its bucket or among the free ones, -1: the last */
 } way;
@@ -196,13 +200,18 @@ static cutis_result voxels_build(voxels *v, const rig_body *body, int resolution
     if (memory->failed) return error_memory(error, "voxel weights");
 
     /* the solid of all parts, and what the surface passes: sheets have no inside */
-    for (size_t i = 0; i < v->count; i++) v->cells[i] = inside->distance[i] < 0;
+    v->depths = inside->distance;
+    for (size_t i = 0; i < v->count; i++) {
+        v->cells[i] = inside->distance[i] < 0;
+        v->deepest = MAX(v->deepest, -inside->distance[i]);
+    }
     surface_mark(m, v);
     for (size_t i = 0; i < v->count; i++) v->solid[i] = v->cells[i] ? v->solid_count++ : -1;
 
     /* room for the ways */
     v->cell_of = ARENA_ARRAY(memory, int, v->solid_count);
     v->distances = ARENA_ARRAY(memory, float, (size_t)v->solid_count *SLOTS);
+    v->radii = ARENA_ARRAY(memory, float, (size_t)v->solid_count *SLOTS);
     v->joints = ARENA_ARRAY(memory, int, (size_t)v->solid_count *SLOTS);
     v->filled = ARENA_ARRAY(memory, uint8_t, v->solid_count);
     if (memory->failed) return error_memory(error, "voxel weights");
@@ -218,6 +227,7 @@ static cutis_result voxels_build(voxels *v, const rig_body *body, int resolution
 static bool way_keep(voxels *v, int slots, way e)
 {
     float *distances = v->distances + (size_t)e.voxel * SLOTS;
+    float *radii = v->radii + (size_t)e.voxel * SLOTS;
     int *joints = v->joints + (size_t)e.voxel * SLOTS;
     int at = v->filled[e.voxel];
     for (int k = 0; k < at; k++)
@@ -237,9 +247,11 @@ static bool way_keep(voxels *v, int slots, way e)
     for (; at > 0; at--) {
         if (distances[at - 1] < e.distance || (distances[at - 1] == e.distance && joints[at - 1] < e.joint)) break;
         distances[at] = distances[at - 1];
+        radii[at] = radii[at - 1];
         joints[at] = joints[at - 1];
     }
     distances[at] = e.distance;
+    radii[at] = e.radius;
     joints[at] = e.joint;
     return true;
 }
@@ -265,11 +277,13 @@ static bool bone_seed(voxels *v, int slots, const rig_bone *bone, way_queue *q)
         int cell[3];
 
         cell_at(v, vec3_lerp(a, b, (float)i / (float)steps), cell);
-        int voxel = v->solid[cell_index(v, cell[0], cell[1], cell[2])];
+        size_t index = cell_index(v, cell[0], cell[1], cell[2]);
+        int voxel = v->solid[index];
         if (voxel < 0 || voxel == last) continue;
         last = voxel;
         seeded = true;
-        way start = {0, voxel, bone->joint, -1};
+        float radius = MAX(-v->depths[index], v->h);
+        way start = {v->deepest + v->h - radius, radius, voxel, bone->joint, -1};
         if (way_keep(v, slots, start) && !queue_push(q, start)) return false;
     }
 
@@ -287,7 +301,7 @@ static bool bone_seed(voxels *v, int slots, const rig_bone *bone, way_queue *q)
         }
     }
 
-    way start = {best, last, bone->joint, -1};
+    way start = {best + v->deepest, v->h, last, bone->joint, -1};
     return last < 0 || !way_keep(v, slots, start) || queue_push(q, start);
 }
 
@@ -317,7 +331,7 @@ static bool spread(voxels *v, int slots, way_queue *q)
         for (int k = 0; k < count; k++) {
             int next = cell[offsets[k]];
             if (next < 0) continue;
-            way on = {w.distance + lengths[k], next, w.joint, -1};
+            way on = {w.distance + lengths[k], w.radius, next, w.joint, -1};
             if (v->filled[next] == slots && v->distances[next * SLOTS + slots - 1] < on.distance) continue;
             if (way_keep(v, slots, on) && !queue_push(q, on)) return false;
         }
@@ -326,8 +340,17 @@ static bool spread(voxels *v, int slots, way_queue *q)
     return true;
 }
 
+/* What a bone of this radius weighs at a point so far beyond the surface of its balls. */
+static double bone_value(double beyond, double nearest, double radius, double size)
+{
+    double d = MAX((beyond + radius) / size, 1e-4);
+    double over = (beyond - nearest) / radius;
+    double gate = 1 + over * over * over * over;
+    return 1 / (d * d * d * d * gate * gate);
+}
+
 /* Distance of each joint to a point, through the voxels around it; 0 stands for "not reached". */
-static bool point_values(const voxels *v, vec3 p, float size, double *values, int joint_count)
+static bool point_values(const voxels *v, vec3 p, float size, double *values, double *radii, int joint_count)
 {
     /* all joints are out of reach at first */
     int cell[3];
@@ -348,19 +371,20 @@ static bool point_values(const voxels *v, vec3 p, float size, double *values, in
                 float step = vec3_distance(p, cell_centre(v, x, y, z));
                 for (int k = 0; k < v->filled[voxel]; k++) {
                     double d = v->distances[voxel * SLOTS + k] + step;
-                    double *value = &values[v->joints[voxel * SLOTS + k]];
-                    if (*value == 0 || d < *value) *value = d;
+                    int joint = v->joints[voxel * SLOTS + k];
+                    if (values[joint] != 0 && d >= values[joint]) continue;
+                    values[joint] = d;
+                    radii[joint] = v->radii[voxel * SLOTS + k];
                     any = true;
                 }
             }
 
-    /* weights fall with the fourth power of the distance, in sizes of the body */
-    for (int j = 0; j < joint_count; j++) {
-        if (values[j] == 0) continue;
-        double d = MAX(values[j] / size, 1e-4);
-        values[j] = 1 / (d * d * d * d);
-    }
-
+    /* the bone whose surface is nearest */
+    double nearest = INFINITY, offset = v->deepest + v->h;
+    for (int j = 0; j < joint_count; j++)
+        if (values[j] != 0) nearest = MIN(nearest, values[j] - offset);
+    for (int j = 0; j < joint_count; j++)
+        if (values[j] != 0) values[j] = bone_value(values[j] - offset, nearest, radii[j], size);
     return any;
 }
 
@@ -369,7 +393,7 @@ typedef struct points_work {
     const rig_body *body;
     rig_influences *influences;
     uint8_t *point_served;
-    double *values; /* (POINT_BLOCKS x joint_count) */
+    double *values; /* (POINT_BLOCKS x 2 x joint_count) */
 } points_work;
 
 /* Weights of one of POINT_BLOCKS blocks of points. */
@@ -380,10 +404,10 @@ static void points_block(void *context, int begin, int end)
     int joint_count = w->body->joint_count;
     int share = (m->point_count + POINT_BLOCKS - 1) / POINT_BLOCKS;
     for (int block = begin; block < end; block++) {
-        double *values = w->values + (size_t)block * (size_t)joint_count;
+        double *values = w->values + 2 * (size_t)block * (size_t)joint_count;
         for (int p = block * share; p < MIN((block + 1) * share, m->point_count); p++) {
             vec3 at = place_turned(w->voxels, m->positions + 3 * p);
-            w->point_served[p] = point_values(w->voxels, at, w->body->size, values, joint_count) &&
+            w->point_served[p] = point_values(w->voxels, at, w->body->size, values, values + joint_count, joint_count) &&
                                  rig_influences_set(w->influences, p, values, joint_count);
         }
     }
@@ -394,7 +418,7 @@ cutis_result voxel_weights(const rig_body *body, int resolution, const cutis_all
 {
     arena memory = arena_create(allocator);
     voxels v = {0};
-    double *values = ARENA_ARRAY(&memory, double, (size_t)POINT_BLOCKS *(size_t)body->joint_count);
+    double *values = ARENA_ARRAY(&memory, double, 2 * (size_t)POINT_BLOCKS * (size_t)body->joint_count);
     cutis_result result = voxels_build(&v, body, resolution, &memory, error);
     if (result == CUTIS_OK && !values) result = error_memory(error, "voxel weights");
 
