@@ -120,6 +120,46 @@ cutis_result rig_bones_make(int joint_count, const int *parents, const float *po
     return CUTIS_OK;
 }
 
+/* The depth of the deepest place that a climb across a bone leads to: a bone that lies off the middle is as thick. */
+static float bone_depth(const rig_solid *whole, vec3 place, vec3 along)
+{
+    const solid *s = &whole->solid;
+    float distance = solid_sample(s, place);
+    for (int round = 0; round < 60; round++) {
+        vec3 up = solid_gradient(s, place);
+        up = vec3_normalize(vec3_madd(up, along, -vec3_dot(up, along)));
+        vec3 next = vec3_madd(place, up, -0.5f * s->spacing);
+        float there = solid_sample(s, next);
+        if (!(there < distance)) break;
+        distance = there;
+        place = next;
+    }
+    return MAX(-distance, 0.0f);
+}
+
+void rig_bones_measure(const rig_solid *whole, int bone_count, const rig_bone *bones, float *radii)
+{
+    for (int b = 0; b < bone_count; b++) {
+        vec3 from = quat_rotate(whole->turn, bones[b].a);
+        vec3 to = quat_rotate(whole->turn, bones[b].b);
+        vec3 along = vec3_normalize(vec3_sub(to, from));
+        float *own = radii + b * RIG_BONE_RADII;
+        float sorted[RIG_BONE_RADII];
+        for (int k = 0; k < RIG_BONE_RADII; k++) {
+            own[k] = bone_depth(whole, vec3_lerp(from, to, (float)k / (RIG_BONE_RADII - 1)), along);
+            int at = k;
+            for (; at > 0 && sorted[at - 1] > own[k]; at--) sorted[at] = sorted[at - 1];
+            sorted[at] = own[k];
+        }
+
+        /* the end of a limb in the trunk is as thick as the limb, or as the place is deep */
+        for (int k = 0; k < RIG_BONE_RADII; k++) {
+            vec3 place = vec3_lerp(from, to, (float)k / (RIG_BONE_RADII - 1));
+            own[k] = MAX(MIN(own[k], sorted[RIG_BONE_RADII / 2]), -solid_sample(&whole->solid, place));
+        }
+    }
+}
+
 /* ---- what neither method reached ---- */
 
 /* Mean weights of the points of one component, put into all of them. */
@@ -438,6 +478,12 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, const rig
     int *members = ARENA_ARRAY(&scratch, int, m->point_count);
     b.facts = components_look(m, b.body.size, &scratch);
     if (status == CUTIS_OK && (scratch.failed || memory->failed)) status = error_memory(error, "weights");
+
+    /* thickness around the bones */
+    float *radii = whole ? ARENA_ARRAY(&scratch, float, b.body.bone_count *RIG_BONE_RADII) : NULL;
+    if (status == CUTIS_OK && whole && !radii) status = error_memory(error, "weights");
+    if (status == CUTIS_OK && whole) rig_bones_measure(whole, b.body.bone_count, bones, radii);
+    b.body.bone_radii = radii;
 
     /* normals, and components that are inside out; then heat */
     if (status == CUTIS_OK) {

@@ -54,6 +54,65 @@ static bool visible(const rig_body *body, int point, vec3 p, vec3 q)
     return bvh_ray(body->tree, body->mesh->positions, p, way, skip / distance, 0.999f).triangle < 0;
 }
 
+/* Bones near a point, by their order. */
+typedef struct candidates {
+    int count;
+    int bones[CANDIDATES];
+    float orders[CANDIDATES];    /* squared distance, or how far the point lies beyond the bone's own thickness */
+    float distances[CANDIDATES]; /* squared */
+} candidates;
+
+/* The radius of the ball around the place of bone b that is nearest to a point. */
+static float bone_radius(const rig_body *body, int b, vec3 closest)
+{
+    const rig_bone *bone = &body->bones[b];
+    const float *radii = body->bone_radii + b * RIG_BONE_RADII;
+    vec3 along = vec3_sub(bone->b, bone->a);
+    float length2 = vec3_length2(along);
+    float t = length2 > 0 ? vec3_dot(vec3_sub(closest, bone->a), along) / length2 * (RIG_BONE_RADII - 1) : 0;
+    int k = CLAMP((int)t, 0, RIG_BONE_RADII - 2);
+    return radii[k] + (radii[k + 1] - radii[k]) * (t - (float)k);
+}
+
+/*
+ * The nearest bones, by insertion; equal ones keep the order of the bones. Where the solid tells how thick the body is
+ * around them, a bone that the point lies farther beyond than beyond the nearest one counts as farther away, as in
+ * rig_bone_excess.
+ */
+static void candidates_find(const rig_body *body, vec3 p, candidates *near)
+{
+    /* how far the nearest ball is */
+    float nearest = INFINITY;
+    for (int b = 0; b < body->bone_count && body->bone_radii; b++) {
+        vec3 closest = rig_bone_closest(&body->bones[b], p);
+        nearest = MIN(nearest, vec3_distance(closest, p) - bone_radius(body, b, closest));
+    }
+
+    near->count = 0;
+    for (int b = 0; b < body->bone_count; b++) {
+        vec3 closest = rig_bone_closest(&body->bones[b], p);
+        float distance = vec3_length2(vec3_sub(closest, p));
+        float order = distance;
+        if (body->bone_radii) {
+            float radius = bone_radius(body, b, closest);
+            float over = (sqrtf(distance) - radius - nearest) / MAX(radius, 1e-6f * body->size);
+            order *= 1 + over * over * over * over;
+        }
+        if (near->count == CANDIDATES && order >= near->orders[CANDIDATES - 1]) continue;
+
+        /* into its place */
+        int k = near->count < CANDIDATES ? near->count++ : CANDIDATES - 1;
+        for (; k > 0 && near->orders[k - 1] > order; k--) {
+            near->orders[k] = near->orders[k - 1];
+            near->distances[k] = near->distances[k - 1];
+            near->bones[k] = near->bones[k - 1];
+        }
+        near->orders[k] = order;
+        near->distances[k] = distance;
+        near->bones[k] = b;
+    }
+}
+
 static void sources_find(void *context, int begin, int end)
 {
     const seek *s = context;
@@ -61,37 +120,24 @@ static void sources_find(void *context, int begin, int end)
     for (int point = begin; point < end; point++) {
         vec3 p = vec3_load(body->mesh->positions + 3 * point);
         source *found = &s->sources[point];
-        int nearest[CANDIDATES], near_count = 0;
-        float distances[CANDIDATES];
         found->heat = 0;
         found->count = 0;
         found->direct = false;
+        candidates near;
+        candidates_find(body, p, &near);
 
-        /* The nearest bones, by insertion; equal distances keep the order of the bones. */
-        for (int b = 0; b < body->bone_count; b++) {
-            float d = vec3_length2(vec3_sub(rig_bone_closest(&body->bones[b], p), p));
-            if (near_count == CANDIDATES && d >= distances[CANDIDATES - 1]) continue;
-            int k = near_count < CANDIDATES ? near_count++ : CANDIDATES - 1;
-            for (; k > 0 && distances[k - 1] > d; k--) {
-                distances[k] = distances[k - 1];
-                nearest[k] = nearest[k - 1];
-            }
-            distances[k] = d;
-            nearest[k] = b;
-        }
+        /* the first visible one, and those as near as it */
+        float limit = INFINITY;
+        for (int k = 0; k < near.count; k++) {
+            if (near.orders[k] > limit) break;
+            const rig_bone *bone = &body->bones[near.bones[k]];
+            if (limit == INFINITY && !visible(body, point, p, rig_bone_closest(bone, p))) continue;
 
-        /* The first visible one, and those as near as it. */
-        float limit = -1;
-        for (int k = 0; k < near_count; k++) {
-            if (limit >= 0 && distances[k] > limit) break;
-            const rig_bone *bone = &body->bones[nearest[k]];
-            if (limit < 0 && !visible(body, point, p, rig_bone_closest(bone, p))) continue;
-
-            if (limit < 0) {
+            if (limit == INFINITY) {
                 float floor2 = 1e-8f * body->size * body->size; /* a bone on the surface would be infinitely hot */
-                found->heat = 1 / MAX(distances[k], floor2);
-                limit = distances[k] * 1.0002f;
-                found->direct = distances[k] < DIRECT * DIRECT * distances[0];
+                found->heat = 1 / MAX(near.distances[k], floor2);
+                limit = near.orders[k] * 1.0002f;
+                found->direct = near.distances[k] < DIRECT * DIRECT * near.distances[0];
             }
 
             bool known = false;

@@ -557,7 +557,8 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
             rig_say(report, "%d closed curves run over the edges of %s", search->rings.count,
                     level_sets ? "triangles" : "quads");
 
-        result = weigh(def, &search->mesh, &whole, &plan.joints, plan.nodes, false, report, object, error);
+        result = weigh(def, &search->mesh, whole.solid.distance ? &whole : NULL, &plan.joints, plan.nodes, false,
+                       report, object, error);
     }
 
     arena_destroy(&memory);

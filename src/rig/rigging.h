@@ -12,7 +12,7 @@
 #include "cutis/rig.h"
 #include "mesh/mesh.h"
 
-enum { RIG_MAX_INFLUENCES = 8, RIG_MAX_SENTENCES = 40 };
+enum { RIG_MAX_INFLUENCES = 8, RIG_MAX_SENTENCES = 40, RIG_BONE_RADII = 17 };
 
 typedef struct rig_bone {
     int joint;
@@ -35,7 +35,7 @@ typedef struct rig_report {
 
 void rig_say(rig_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The solid of all parts, along its own axes; distance NULL: it was not built. */
+/* The solid of all parts, along its own axes. */
 typedef struct rig_solid {
     solid solid;
     quat turn; /* of the mesh into those axes */
@@ -50,6 +50,8 @@ typedef struct rig_body {
     const uint8_t *component_inverted; /* (component_count) closed, but turned inwards */
     int bone_count;
     const rig_bone *bones;
+    const float *bone_radii; /* (bone_count x RIG_BONE_RADII) of the largest balls in the solid around places from a to
+                                b; NULL without a solid */
     int joint_count;
     float size;
     const cutis_jobs *jobs;
@@ -78,6 +80,9 @@ cutis_result voxel_weights(const rig_body *body, int resolution, const cutis_all
 cutis_result rig_bones_make(int joint_count, const int *parents, const float *positions, const bool *takes_part,
                             const mesh *m, const bvh *tree, float size, arena *memory, rig_bone **bones,
                             int *bone_count, cutis_error *error);
+
+/* How thick the body is around the bones. radii: (bone_count x RIG_BONE_RADII). */
+void rig_bones_measure(const rig_solid *whole, int bone_count, const rig_bone *bones, float *radii);
 
 /* Weights of all points by the method of the definition, with islands and gaps closed. whole: as rig_body's. */
 typedef struct rig_weights_result {

@@ -27,13 +27,13 @@ typedef struct voxels {
     uint8_t *cells; /* 1 inside and where the surface passes; never on the border of the grid */
     int *solid;     /* (count) number among the solid voxels, -1 outside */
     int solid_count;
-    int *cell_of;     /* (solid_count) */
+    int *cell_of;        /* (solid_count) */
     const float *depths; /* (count) of the cells below the surface, negative inside */
     float deepest;       /* place inside */
     float *distances;    /* (solid_count x SLOTS) shortest ways known so far, by distance, then joint */
     float *radii;        /* (solid_count x SLOTS) of the bone where the way starts */
     int *joints;         /* (solid_count x SLOTS) */
-    uint8_t *filled;  /* (solid_count) slots taken */
+    uint8_t *filled;     /* (solid_count) slots taken */
 } voxels;
 
 typedef struct way {
@@ -161,7 +161,7 @@ static void surface_mark(const mesh *m, voxels *v)
 static cutis_result solid_take(const rig_body *body, float spacing, arena *memory, rig_solid *out, cutis_error *error)
 {
     const mesh *m = body->mesh;
-    if (body->whole && body->whole->solid.distance && body->whole->solid.spacing <= COARSER * spacing) {
+    if (body->whole && body->whole->solid.spacing <= COARSER * spacing) {
         *out = *body->whole;
         return CUTIS_OK;
     }
@@ -407,8 +407,9 @@ static void points_block(void *context, int begin, int end)
         double *values = w->values + 2 * (size_t)block * (size_t)joint_count;
         for (int p = block * share; p < MIN((block + 1) * share, m->point_count); p++) {
             vec3 at = place_turned(w->voxels, m->positions + 3 * p);
-            w->point_served[p] = point_values(w->voxels, at, w->body->size, values, values + joint_count, joint_count) &&
-                                 rig_influences_set(w->influences, p, values, joint_count);
+            w->point_served[p] =
+                point_values(w->voxels, at, w->body->size, values, values + joint_count, joint_count) &&
+                rig_influences_set(w->influences, p, values, joint_count);
         }
     }
 }
