@@ -18,6 +18,8 @@ enum { HARD_POINTS = 8 };
 static const float LEAF_REACH = 0.3f;
 /* A loose piece of less than this part of the points and of the size is moved as one rigid thing. */
 static const float ISLAND_SHARE = 0.05f, ISLAND_SIZE = 0.1f;
+/* One that sees no bone of its own, an ear, a nose or a buckle, is one up to this part of the size. */
+static const float PIECE_SIZE = 0.15f;
 
 void rig_say(rig_report *report, const char *format, ...)
 {
@@ -241,6 +243,7 @@ typedef struct component_facts {
     float extent;
     int largest_joint; /* that holds most of its weight */
     bool island;
+    bool hard; /* goes with one joint */
 } component_facts;
 
 static component_facts *components_look(const mesh *m, float size, arena *memory)
@@ -295,10 +298,10 @@ static void troubles_tell(const mesh *m, rig_report *report)
 
 /*
  * Hard parts: a component beside the largest one that belongs to one joint for the most part goes with that joint as a
- * whole. Clothing, which spans several, stays soft, and so do shreds of a torn surface. members: (point_count) points
- * by component; first: (component_count + 1). Returns how many.
+ * whole. Clothing, which spans several, stays soft, and so do shreds of a torn surface. islands: look at those only, or
+ * at the others only. members: (point_count) points by component; first: (component_count + 1). Returns how many.
  */
-static int hard_parts_bind(const mesh *m, const component_facts *facts, const uint8_t *served, const int *first,
+static int hard_parts_bind(const mesh *m, component_facts *facts, bool islands, uint8_t *served, const int *first,
                            const int *members, rig_influences *w, double *values, int joint_count)
 {
     int largest = 0;
@@ -307,7 +310,7 @@ static int hard_parts_bind(const mesh *m, const component_facts *facts, const ui
         if (facts[c].points > facts[largest].points) largest = c;
 
     for (int c = 0; c < m->component_count; c++) {
-        if (c == largest || facts[c].points < HARD_POINTS) continue;
+        if (c == largest || facts[c].points < HARD_POINTS || facts[c].island != islands) continue;
 
         /* what each joint holds */
         memset(values, 0, (size_t)joint_count * sizeof *values);
@@ -329,11 +332,25 @@ static int hard_parts_bind(const mesh *m, const component_facts *facts, const ui
         if (!(values[most] > share * facts[c].points)) continue;
 
         for (int j = 0; j < joint_count; j++) values[j] = j == most;
-        for (int i = first[c]; i < first[c + 1]; i++) rig_influences_set(w, members[i], values, joint_count);
+        for (int i = first[c]; i < first[c + 1]; i++) {
+            rig_influences_set(w, members[i], values, joint_count);
+            if (!served[members[i]]) served[members[i]] = 2;
+        }
+        facts[c].hard = true;
         count++;
     }
 
     return count;
+}
+
+/* Small pieces that see no bone and that no joint holds for the most part, an ear or a nose, become islands. */
+static void pieces_loosen(const mesh *m, const uint8_t *component_hot, float size, component_facts *facts,
+                          uint8_t *served)
+{
+    for (int c = 0; c < m->component_count; c++)
+        if (!component_hot[c] && !facts[c].hard && facts[c].extent < PIECE_SIZE * size) facts[c].island = true;
+    for (int p = 0; p < m->point_count; p++)
+        if (facts[m->point_component[p]].island) served[p] = 0;
 }
 
 /* Points by component, by counting. */
@@ -349,7 +366,7 @@ static void members_list(const mesh *m, const component_facts *facts, int *first
 typedef struct binding {
     const cutis_rig_def *def;
     rig_body body;
-    const component_facts *facts;
+    component_facts *facts;
     uint8_t *served;        /* (point_count) 0 nothing, 1 heat, 2 voxels */
     uint8_t *component_hot; /* (component_count) */
     float *visible;         /* (component_count) */
@@ -500,14 +517,21 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, const rig
 
     /* voxels for what heat does not serve, the nearest part for the rest */
     if (status == CUTIS_OK && def->method != CUTIS_RIG_HEAT) status = voxel_apply(&b, w, &scratch, error);
-    if (status == CUTIS_OK) status = points_follow(&b.body, b.served, w, &scratch, error);
 
+    /* hard parts move as a whole, before loose pieces follow them */
+    int hard = 0;
     if (status == CUTIS_OK) {
-        /* loose pieces and hard parts move as a whole */
+        members_list(m, b.facts, first, members);
+        hard = hard_parts_bind(m, b.facts, false, b.served, first, members, w, values, joint_count);
+        if (def->method == CUTIS_RIG_AUTO) pieces_loosen(m, b.component_hot, b.body.size, b.facts, b.served);
+        status = points_follow(&b.body, b.served, w, &scratch, error);
+    }
+
+    /* loose pieces, too */
+    if (status == CUTIS_OK) {
         for (int c = 0; c < m->component_count; c++)
             if (b.facts[c].island && b.facts[c].points > 1) component_stiffen(m, c, w, values, joint_count);
-        members_list(m, b.facts, first, members);
-        int hard = hard_parts_bind(m, b.facts, b.served, first, members, w, values, joint_count);
+        hard += hard_parts_bind(m, b.facts, true, b.served, first, members, w, values, joint_count);
         if (hard) rig_say(report, "%d parts are hard: each goes with one joint as a whole", hard);
         served_tell(&b, w, names, report, result);
     }
