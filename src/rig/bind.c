@@ -181,22 +181,25 @@ static cutis_result points_follow(const rig_body *body, const uint8_t *served, r
 {
     const mesh *m = body->mesh;
     int *triangles = ARENA_ARRAY(memory, int, 3 * (size_t)m->triangle_count);
+    int *labels = ARENA_ARRAY(memory, int, m->triangle_count);
     double *values = ARENA_ARRAY(memory, double, body->joint_count);
     int count = 0;
     int waiting = 0;
-    bvh tree;
+    bvh tree = *body->tree;
     if (memory->failed) return error_memory(error, "weights");
 
     for (int p = 0; p < m->point_count; p++) waiting += !served[p];
     if (!waiting) return CUTIS_OK;
 
-    /* a tree of the triangles that are served */
+    /* triangles that are served: a tree of their own pays for many points; the answer is the same */
+    bool few = waiting * 50 < m->point_count;
     for (int t = 0; t < m->triangle_count; t++) {
         const int *c = m->triangles + 3 * t;
-        if (served[c[0]] && served[c[1]] && served[c[2]]) memcpy(triangles + 3 * count++, c, 3 * sizeof *c);
+        labels[t] = served[c[0]] && served[c[1]] && served[c[2]];
+        if (labels[t]) memcpy(triangles + 3 * count++, c, 3 * sizeof *c);
     }
 
-    if (count) {
+    if (count && !few) {
         cutis_result result = bvh_build(&tree, count, triangles, m->positions, memory, error);
         if (result != CUTIS_OK) return result;
     }
@@ -208,11 +211,11 @@ static cutis_result points_follow(const rig_body *body, const uint8_t *served, r
 
         memset(values, 0, (size_t)body->joint_count * sizeof *values);
         bvh_hit hit = {.triangle = -1};
-        if (count) hit = bvh_closest(&tree, m->positions, at, 1e30f);
+        if (count) hit = bvh_closest_labelled(&tree, m->positions, at, 1e30f, few ? labels : NULL, 0);
         if (hit.triangle >= 0) {
             const float weights[3] = {1 - hit.u - hit.v, hit.u, hit.v};
             for (int c = 0; c < 3; c++) {
-                int from = triangles[3 * hit.triangle + c];
+                int from = tree.triangles[3 * hit.triangle + c];
                 for (int k = 0; k < w->limit; k++)
                     values[w->joints[from * w->limit + k]] += (double)weights[c] * w->weights[from * w->limit + k];
             }

@@ -93,8 +93,8 @@ static int node_neighbours(const shape *s, int node, int *others, float *lengths
     return count;
 }
 
-/* Shortest ways from a node. central: steps cost less the deeper they run. parents: (count) or NULL. */
-static void ways_find(const shape *s, int from, bool central, shape_room *room, float *distances, int *parents)
+/* Shortest ways from a node, steps cost less the deeper they run. */
+static void ways_find(const shape *s, int from, shape_room *room, float *distances, int *parents)
 {
     /* Dijkstra's algorithm: all nodes are far but the first */
     way_heap q = {room->ways, room->at, 0};
@@ -103,7 +103,7 @@ static void ways_find(const shape *s, int from, bool central, shape_room *room, 
         q.at[i] = -1;
     }
     distances[from] = 0;
-    if (parents) parents[from] = -1;
+    parents[from] = -1;
     heap_push(&q, (way){0, from});
 
     /* the nearest open node */
@@ -115,18 +115,104 @@ static void ways_find(const shape *s, int from, bool central, shape_room *room, 
         float lengths[32];
         int count = node_neighbours(s, w.node, others, lengths);
         for (int k = 0; k < count; k++) {
-            float cost = lengths[k];
-            if (central) {
-                float depth = (s->depths[others[k]] + 0.5f * s->solid.spacing) / s->solid.spacing;
-                cost /= depth * depth * depth;
-            }
+            float depth = (s->depths[others[k]] + 0.5f * s->solid.spacing) / s->solid.spacing;
+            float cost = lengths[k] / (depth * depth * depth);
 
             /* a shorter way */
             float d = w.distance + cost;
             if (!(d < distances[others[k]])) continue;
             distances[others[k]] = d;
-            if (parents) parents[others[k]] = w.node;
+            parents[others[k]] = w.node;
             heap_push(&q, (way){d, others[k]});
+        }
+    }
+}
+
+/* ---- ways of equal cost ---- */
+
+/* Open nodes in buckets as wide as a cell, the shortest step (Dial 1969); used in turn. */
+enum { BUCKETS = 64 };
+typedef struct way_buckets {
+    int heads[BUCKETS];      /* first node, -1: none */
+    struct shape_ends *ends; /* (count) neighbours in the bucket, -1: none */
+    int now;                 /* the bucket in use, counted on */
+    int open;
+} way_buckets;
+
+/* The bucket of a distance; what lies beyond the last one is looked at early, and again when it changes. */
+static int *bucket_head(way_buckets *q, const shape *s, float distance)
+{
+    float bucket = distance / s->solid.spacing;
+    bucket = CLAMP(bucket, (float)q->now, (float)(q->now + BUCKETS - 1));
+    return &q->heads[(int)bucket % BUCKETS];
+}
+
+static void bucket_add(way_buckets *q, const shape *s, int node, float distance)
+{
+    int *head = bucket_head(q, s, distance);
+    q->ends[node] = (struct shape_ends){-1, *head, head};
+    if (*head >= 0) q->ends[*head].before = node;
+    *head = node;
+    q->open++;
+}
+
+static void bucket_remove(way_buckets *q, int node)
+{
+    struct shape_ends *e = &q->ends[node];
+    if (e->before >= 0)
+        q->ends[e->before].after = e->after;
+    else
+        *e->head = e->after;
+    if (e->after >= 0) q->ends[e->after].before = e->before;
+    e->head = NULL;
+    q->open--;
+}
+
+/*
+ * Shortest ways from a node, steps by their length. The same distances as by a heap, since each is the least sum over
+ * all ways; of several neighbours on ways of equal length the nearer one, then the one of the lower number leads back.
+ */
+static void lengths_find(const shape *s, int from, shape_room *room, float *distances, int *parents)
+{
+    way_buckets q = {.ends = room->ends};
+    memset(q.heads, 0xFF, sizeof q.heads);
+    for (int i = 0; i < s->count; i++) {
+        distances[i] = INFINITY;
+        q.ends[i].head = NULL;
+    }
+    distances[from] = 0;
+    if (parents) parents[from] = -1;
+    bucket_add(&q, s, from, 0);
+
+    /* a node of the nearest bucket */
+    while (q.open) {
+        while (q.heads[q.now % BUCKETS] < 0) q.now++;
+        int node = q.heads[q.now % BUCKETS];
+        bucket_remove(&q, node);
+
+        /* its neighbours */
+        int others[32];
+        float lengths[32];
+        int count = node_neighbours(s, node, others, lengths);
+        for (int k = 0; k < count; k++) {
+            int other = others[k];
+            float d = distances[node] + lengths[k];
+            if (d > distances[other]) continue;
+            if (d == distances[other]) {
+                /* as long as another way */
+                if (!parents || other == from) continue;
+                int known = parents[other];
+                bool nearer =
+                    distances[node] < distances[known] || (distances[node] == distances[known] && node < known);
+                if (nearer) parents[other] = node;
+                continue;
+            }
+
+            /* a shorter way */
+            if (q.ends[other].head) bucket_remove(&q, other);
+            distances[other] = d;
+            if (parents) parents[other] = node;
+            bucket_add(&q, s, other, d);
         }
     }
 }
@@ -135,6 +221,7 @@ bool shape_room_create(const shape *s, arena *memory, shape_room *room)
 {
     room->ways = ARENA_ARRAY(memory, way, s->count);
     room->at = ARENA_ARRAY(memory, int, s->count);
+    room->ends = ARENA_ARRAY(memory, struct shape_ends, s->count);
     return !memory->failed;
 }
 
@@ -583,7 +670,7 @@ cutis_result shape_build(int point_count, const float *positions, int triangle_c
         shape_room room;
         fine = fine && shape_room_create(out, &scratch, &room) && middle_find(out, &room, &scratch);
         if (fine) shape_spread(out, out->middle, &room, out->distances, NULL);
-        if (fine) ways_find(out, out->middle, true, &room, costs, out->parents);
+        if (fine) ways_find(out, out->middle, &room, costs, out->parents);
         fine = fine && tips_find(out, &scratch);
         for (int i = 0; i < out->tip_count && fine; i++) tip_extend(out, point_count, positions, &out->tips[i]);
 
@@ -596,7 +683,7 @@ cutis_result shape_build(int point_count, const float *positions, int triangle_c
 
 void shape_spread(const shape *s, int from, shape_room *room, float *distances, int *parents)
 {
-    ways_find(s, from, false, room, distances, parents);
+    lengths_find(s, from, room, distances, parents);
 }
 
 /* ---- curves ---- */

@@ -67,9 +67,14 @@ typedef struct shape_way {
     float distance;
     int node;
 } shape_way;
+struct shape_ends {
+    int before, after;
+    int *head; /* of its list, NULL: in none */
+};
 typedef struct shape_room {
-    shape_way *ways; /* (count) */
-    int *at;         /* (count) */
+    shape_way *ways;         /* (count) */
+    int *at;                 /* (count) */
+    struct shape_ends *ends; /* (count) */
 } shape_room;
 bool shape_room_create(const shape *s, arena *memory, shape_room *room);
 /* Distances through the solid from a node, and the next nodes towards it or NULL (count). */
