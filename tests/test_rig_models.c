@@ -199,6 +199,51 @@ static void heat_comes_near_makehuman_weights(void **state)
     }
 }
 
+/* Shares of the weight of one part's vertices that arms hold. */
+static double arms_share(const cutis_character *c, const cutis_part *part)
+{
+    double sum = 0;
+    int count = 0;
+    for (int v = part->first_vertex; v < part->first_vertex + part->vertex_count; v++, count++)
+        for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++) {
+            const char *name = c->joints[c->influence_joints[i]].name;
+            if (strstr(name, "arm_") || strstr(name, "hand_")) sum += c->influence_weights[i];
+        }
+    return sum / count;
+}
+
+static void what_a_thick_head_wears_does_not_follow_the_arms(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"rigs/kaykit-knight/Knight-body.glb", "rigs/kaykit-mage/Mage-body.glb"};
+    static const char *const parts[] = {"Head", "Helmet", "Hat"};
+    for (int i = 0; i < COUNT_OF(files); i++) {
+        const char *path = test_model(files[i]);
+        if (!path) skip();
+        cutis_character *character;
+        cutis_rig *rig;
+        cutis_error error;
+        cutis_rig_def def = cutis_rig_def_default();
+        if (cutis_character_load(path, NULL, &character, &error) != CUTIS_OK) fail_msg("%s", error.text);
+        def.character = character;
+        if (cutis_rig_create(&def, &rig, &error) != CUTIS_OK) fail_msg("%s", error.text);
+
+        /* ears in the helmet are of the head's mesh */
+        int looked = 0;
+        for (int p = 0; p < character->part_count; p++)
+            for (int k = 0; k < COUNT_OF(parts); k++) {
+                if (!strstr(character->parts[p].name, parts[k])) continue;
+                double share = arms_share(rig->character, &character->parts[p]);
+                print_message("%s: arms hold %.1f %%\n", character->parts[p].name, 100 * share);
+                assert_true(share < 0.01);
+                looked++;
+            }
+        assert_int_equal(looked, 2);
+        cutis_rig_destroy(rig);
+        cutis_character_destroy(character);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +251,7 @@ int main(void)
         cmocka_unit_test(bodies_never_seen_are_within_five_percent),
         cmocka_unit_test(a_cow_is_a_quadruped_at_any_resolution),
         cmocka_unit_test(heat_comes_near_makehuman_weights),
+        cmocka_unit_test(what_a_thick_head_wears_does_not_follow_the_arms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
