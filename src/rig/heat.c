@@ -81,20 +81,27 @@ static float bone_radius(const rig_body *body, int b, vec3 closest)
  */
 static void candidates_find(const rig_body *body, vec3 p, candidates *near)
 {
-    /* how far the nearest ball is */
-    float nearest = INFINITY;
+    /* how far the nearest ball is; bones beyond the room for them are looked at twice */
+    enum { KEPT = 128 };
+    float distances[KEPT], radii[KEPT], nearest = INFINITY;
     for (int b = 0; b < body->bone_count && body->bone_radii; b++) {
         vec3 closest = rig_bone_closest(&body->bones[b], p);
-        nearest = MIN(nearest, vec3_distance(closest, p) - bone_radius(body, b, closest));
+        float distance = vec3_length2(vec3_sub(closest, p));
+        float radius = bone_radius(body, b, closest);
+        nearest = MIN(nearest, sqrtf(distance) - radius);
+        if (b >= KEPT) continue;
+        distances[b] = distance;
+        radii[b] = radius;
     }
 
     near->count = 0;
     for (int b = 0; b < body->bone_count; b++) {
-        vec3 closest = rig_bone_closest(&body->bones[b], p);
-        float distance = vec3_length2(vec3_sub(closest, p));
+        bool kept = body->bone_radii && b < KEPT;
+        vec3 closest = kept ? p : rig_bone_closest(&body->bones[b], p);
+        float distance = kept ? distances[b] : vec3_length2(vec3_sub(closest, p));
         float order = distance;
         if (body->bone_radii) {
-            float radius = bone_radius(body, b, closest);
+            float radius = kept ? radii[b] : bone_radius(body, b, closest);
             float over = (sqrtf(distance) - radius - nearest) / MAX(radius, 1e-6f * body->size);
             order *= 1 + over * over * over * over;
         }
