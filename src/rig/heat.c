@@ -7,7 +7,8 @@
  * side a joint.
  *
  * Departures: a bone that is hidden is not an end of the matter: the nearest VISIBLE one of the CANDIDATES nearest is
- * taken (as Blender does), since a thin arm near a thick body often has a hidden bone closest. A joint without points
+ * taken (as Blender does), since a thin arm near a thick body often has a hidden bone closest. With a solid of the body
+ * at hand, bones end beyond their own thickness (candidates_find). A joint without points
  * of its own needs no solve. Right-hand sides are solved in blocks, so that the factor is read once for many.
  *
  * AMD and LDL are serial and take no part in threads; amd_order uses malloc for its own workspace.
@@ -77,7 +78,7 @@ static float bone_radius(const rig_body *body, int b, vec3 closest)
 /*
  * The nearest bones, by insertion; equal ones keep the order of the bones. Where the solid tells how thick the body is
  * around them, a bone that the point lies farther beyond than beyond the nearest one counts as farther away, as in
- * rig_bone_excess.
+ * voxel.c.
  */
 static void candidates_find(const rig_body *body, vec3 p, candidates *near)
 {

@@ -7,7 +7,9 @@
  * Departures: inside is the solid of all parts (body/solid.h), on the processor, so that holes are closed and parts
  * that overlap, a head in its helmet, are one; the voxels are its cells, and the solid that the skeleton was fitted to
  * serves here, too. One search spreads all bones together, and a voxel takes only the nearest few, which is all that
- * the weights need: the cost does not grow with the number of bones.
+ * the weights need: the cost does not grow with the number of bones. Ways start on the surface of the largest ball
+ * inside around each place of a bone, and the weight of a bone ends beyond its own thickness (bone_value): a thin arm
+ * does not take the ears of a thick head beside it.
  */
 #include <string.h>
 
