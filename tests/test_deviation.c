@@ -169,6 +169,50 @@ static void a_twist_that_skinning_collapses_keeps_its_volume(void **state)
     stage_end(&s);
 }
 
+/* Pairs of triangles that cross. */
+static int crossings(stage *s, const float *points)
+{
+    bvh tree;
+    cutis_error error;
+    assert_int_equal(bvh_build(&tree, s->mesh.triangle_count, s->mesh.triangles, points, &s->memory, &error), CUTIS_OK);
+    return mesh_self_intersections(&s->mesh, &tree, points, NULL, NULL, 0);
+}
+
+static void legs_that_skinning_keeps_apart_do_not_cross(void **state)
+{
+    (void)state;
+    stage s = stage_make("man", "walk", 0.3, 0);
+    const cutis_character *c = s.character;
+    assert_int_equal(parting_build(&s.bound.parting, &s.cracks.closed, NULL, &s.memory, NULL), CUTIS_OK);
+    s.scratch = ARENA_ARRAY(&s.memory, float, deviation_scratch_count(&s.bound));
+    float size = c->size, low = c->bounds_min[1], *before = ARENA_ARRAY(&s.memory, float, 3 * (size_t)c->point_count);
+
+    /* standing, one leg is shown in the other: too deep to be parted, within all other bounds */
+    memcpy(s.linear, s.mesh.positions, 3 * (size_t)s.mesh.point_count * sizeof(float));
+    for (int i = 0; i < 12 * c->joint_count; i++) s.skin[i] = i % 12 % 5 == 0;
+    for (int p = 0; p < s.mesh.point_count; p++) {
+        const float *rest = s.mesh.positions + 3 * (size_t)p;
+        float part = CLAMP((low + 0.45f * size - rest[1]) / (0.15f * size), 0, 1);
+        memcpy(s.points + 3 * (size_t)p, rest, 3 * sizeof(float));
+        if (rest[0] > 0) s.points[3 * (size_t)p] -= 0.058f * size * part;
+    }
+    memcpy(before, s.points, 3 * (size_t)s.mesh.point_count * sizeof(float));
+    int crossed = crossings(&s, s.points);
+    assert_int_equal(crossings(&s, s.linear), 0);
+    assert_true(crossed > 20);
+
+    /* they fall back until they cross no more than under skinning; what is far from them stays */
+    deviation_stats stats = deviation_limit(&s.bound, s.skin, 1, true, s.scratch, NULL, s.points);
+    print_message("%d pairs cross, then %d; %d of %d points fall back\n", crossed, crossings(&s, s.points),
+                  stats.points, s.mesh.point_count);
+    assert_int_equal(crossings(&s, s.points), 0);
+    assert_true(stats.points > 0);
+    for (int p = 0; p < s.mesh.point_count; p++)
+        if (s.mesh.positions[3 * (size_t)p + 1] > low + 0.45f * size)
+            assert_memory_equal(before + 3 * (size_t)p, s.points + 3 * (size_t)p, 3 * sizeof(float));
+    stage_end(&s);
+}
+
 /* A pose that never changes, as a motion. */
 typedef struct still {
     const float *joints;
@@ -233,6 +277,7 @@ int main(void)
         cmocka_unit_test(a_torn_place_comes_back_and_the_rest_stays),
         cmocka_unit_test(explosions_of_any_kind_end_within_the_bounds),
         cmocka_unit_test(a_twist_that_skinning_collapses_keeps_its_volume),
+        cmocka_unit_test(legs_that_skinning_keeps_apart_do_not_cross),
         cmocka_unit_test(a_jump_of_the_pose_is_told_and_a_hosts_pull_is_not_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

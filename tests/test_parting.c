@@ -14,6 +14,7 @@ typedef struct plates {
     mesh mesh;
     parting parting;
     float *scratch;
+    bool crossed; /* told by the last run */
 } plates;
 
 static void plates_shape(plates *p)
@@ -60,7 +61,10 @@ static int crossings(const mesh *m, const float *points)
 
 static int plates_crossings(const plates *p) { return crossings(&p->mesh, p->points); }
 
-static int plates_run(plates *p) { return parting_run(&p->parting, p->skinned, 1.42f, p->scratch, NULL, p->points); }
+static int plates_run(plates *p)
+{
+    return parting_run(&p->parting, p->skinned, 1.42f, p->scratch, NULL, p->points, &p->crossed);
+}
 
 static float way(const plates *p, const float *from)
 {
@@ -79,6 +83,7 @@ static void shallow_crossings_are_parted(void **state)
 
     /* nothing crosses, nothing moves */
     assert_int_equal(plates_run(&p), 0);
+    assert_false(p.crossed);
     assert_memory_equal(p.points, p.positions, sizeof p.points);
 
     /* a point of the upper plate dips through the lower one */
@@ -87,6 +92,7 @@ static void shallow_crossings_are_parted(void **state)
     memcpy(before, p.points, sizeof before);
     assert_true(plates_crossings(&p) > 0);
     assert_true(plates_run(&p) > 0);
+    assert_true(p.crossed);
     assert_int_equal(plates_crossings(&p), 0);
     assert_true(way(&p, before) < 0.006f);
 
@@ -152,8 +158,42 @@ static void nothing_goes_far(void **state)
     float before[3 * POINTS];
     memcpy(before, p.points, sizeof before);
     const float size = 0.2f; /* so that the way that is allowed is shorter than what parting takes */
-    assert_true(parting_run(&p.parting, p.skinned, size, p.scratch, NULL, p.points) > 0);
+    assert_true(parting_run(&p.parting, p.skinned, size, p.scratch, NULL, p.points, &p.crossed) > 0);
     assert_true(way(&p, before) <= 0.01001f * size);
+    arena_destroy(&p.memory);
+}
+
+/* A dent of the upper plate through the lower one, around a point of the grid. */
+static void plates_dent(float *points, int point) { points[3 * (PLATE + point) + 2] = -0.05f; }
+
+static void clusters_are_marked_that_are_larger_than_under_skinning(void **state)
+{
+    (void)state;
+    plates p;
+    plates_shape(&p);
+    plates_build(&p);
+    int marks[POINTS], first = 2 + 2 * SIDE, second = 6 + 6 * SIDE, third = 6 + 2 * SIDE;
+    memcpy(p.skinned, p.positions, sizeof p.skinned);
+
+    /* one place crosses in both shapes, another under skinning only */
+    plates_dent(p.points, first);
+    plates_dent(p.skinned, first);
+    plates_dent(p.skinned, second);
+    assert_true(crossings(&p.mesh, p.skinned) > plates_crossings(&p));
+    assert_false(parting_worse(&p.parting, p.skinned, p.points, p.scratch, marks));
+
+    /* as many in all, elsewhere: still no more */
+    plates_dent(p.points, third);
+    assert_false(parting_worse(&p.parting, p.skinned, p.points, p.scratch, marks));
+
+    /* more: what is new is told, and what was there is not */
+    memcpy(p.skinned, p.positions, sizeof p.skinned);
+    plates_dent(p.skinned, first);
+    assert_true(parting_worse(&p.parting, p.skinned, p.points, p.scratch, marks));
+    assert_int_equal(marks[PLATE + third], 1);
+    assert_int_equal(marks[third], 1);
+    assert_int_equal(marks[PLATE + first], 0);
+    assert_int_equal(marks[PLATE + second], 0);
     arena_destroy(&p.memory);
 }
 
@@ -222,6 +262,7 @@ int main(void)
         cmocka_unit_test(what_crosses_at_rest_stays),
         cmocka_unit_test(crossings_of_other_pieces_stay_where_skinning_has_them),
         cmocka_unit_test(nothing_goes_far),
+        cmocka_unit_test(clusters_are_marked_that_are_larger_than_under_skinning),
         cmocka_unit_test(a_run_crosses_no_more_than_skinning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@ file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/body
      ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
      ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c ${PROJECT_SOURCE_DIR}/src/solvers/*/*_state.c
      ${PROJECT_SOURCE_DIR}/src/bake/*.c)
-list(REMOVE_ITEM cold body/deviation.c bake/morph_fit.c)
+list(REMOVE_ITEM cold bake/morph_fit.c)
 list(APPEND cold character/character.c character/character_props.c character/joint_parts.c character/joint_shape.c
      character/pose.c contact/contact_release.c contact/contact_untangle.c engine/loop.c engine/model.c engine/settings.c
      engine/state.c mesh/bvh.c mesh/mesh.c mesh/near.c mesh/separate.c mesh/surface.c mesh/texel.c mesh/texel_slide.c mesh/topology.c

@@ -12,6 +12,8 @@
  *    is several times the largest deviation that is cut, so that the slope of f itself tears nothing.
  * 2. What is torn by less is drawn together: both points of a pair by half of the excess, in turn over all pairs.
  * 3. What that leaves is mended by one factor for all points.
+ * 4. Where more triangles cross than under skinning (a limb on its way through another, which contact held longer than
+ *    skinning did), less and less of the deviation is shown, by the factors of 1.
  */
 #include "body/deviation.h"
 
@@ -31,6 +33,12 @@ static const float DISTANCE_FREE = 0.06f, DISTANCE_MOST = 0.08f;
  */
 static const float REACH_DEVIATIONS = 4, REACH_LEAST = 0.05f;
 static const float MOVE_TOLD = 1e-4f; /* of the size: points that are moved by less do not count as fallen back */
+/*
+ * Where more triangles cross than under skinning, this share of the deviation is left after each round but the last.
+ * The same way is shorter there, for only crossings are cut, and they are many.
+ */
+static const float CROSSING_KEPT = 0.7f, CROSSING_REACH = 2, CROSSING_REACH_LEAST = 0.01f;
+enum { CROSSING_ROUNDS = 12 };
 enum { ROUNDS = 12, SPREAD_PASSES = 64, DRAW_PASSES = 32 };
 
 /* ---- build ---- */
@@ -291,6 +299,33 @@ static float frame_size(const float *positions, int count, float least)
     return MAX(vec3_distance(low, high), least);
 }
 
+/*
+ * Where more triangles cross than under skinning, less of the deviation is shown, round by round, at last none. Returns
+ * whether there were such places.
+ */
+static bool crossings_cut(limiting *l, float *scratch)
+{
+    const deviation_bound *b = l->bound;
+    int *marks = (int *)l->next, round = 0;
+
+    while (round < CROSSING_ROUNDS && parting_worse(&b->parting, l->skinned, l->shown, scratch, marks)) {
+        float longest = 0, kept = ++round < CROSSING_ROUNDS ? CROSSING_KEPT : 0;
+        for (int p = 0; p < b->point_count; p++) {
+            if (!marks[p]) continue;
+            l->factors[p] *= kept;
+            longest = MAX(longest, vec3_length(vec3_load(l->moved + 3 * (size_t)p)));
+        }
+
+        /* the slope of the factors tears nothing */
+        l->reach = MAX(CROSSING_REACH_LEAST * l->size, CROSSING_REACH * longest);
+        factors_spread(l);
+        factors_show(l);
+        if (pairs_draw(l)) pairs_finish(l);
+    }
+
+    return round > 0;
+}
+
 deviation_stats deviation_limit(const deviation_bound *b, const float *skin, float strength, bool part, float *scratch,
                                 const cutis_jobs *jobs, float *points)
 {
@@ -304,13 +339,14 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
     float size = frame_size(skinned, b->point_count, b->size);
 
     /* crossings, or as much of them as asked for */
+    bool crossed = false;
     memcpy(moved, points, 3 * count * sizeof(float));
-    if (part) stats.parted = parting_run(&b->parting, skinned, size, factors + 2 * count, jobs, points);
+    if (part) stats.parted = parting_run(&b->parting, skinned, size, factors + 2 * count, jobs, points, &crossed);
     for (size_t i = 0; i < 3 * count && strength < 1; i++) points[i] = moved[i] + strength * (points[i] - moved[i]);
     cracks_follow(b->joined, b->point_count, skinned, points);
     for (size_t i = 0; i < 3 * count; i++) moved[i] = points[i] - skinned[i];
     limiting l = {b, skinned, moved, turned, points, factors, factors + count, size, REACH_LEAST * size};
-    if (frame_whole(&l)) return stats;
+    if (!crossed && frame_whole(&l)) return stats;
     skinning_dual(&b->skinning, skin, factors + 2 * count, jobs, turned);
 
     /* regions that have exploded, round by round */
@@ -326,11 +362,13 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
         factors_show(&l);
     }
 
-    /* what is torn by less */
-    if (pairs_draw(&l))
+    /* what is torn by less, then what crosses more than skinning does */
+    if (pairs_draw(&l)) {
         pairs_finish(&l);
-    else if (!any)
-        return stats;
+        any = true;
+    }
+    if (part) any |= crossings_cut(&l, factors + 2 * count);
+    if (!any) return stats;
 
     cracks_follow(b->joined, b->point_count, skinned, points);
 

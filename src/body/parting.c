@@ -195,17 +195,24 @@ static bool node_moved(const parting_work *w, const bvh_node *node)
     return true;
 }
 
-/* All that crosses, as bvh_self_pairs would: a part where nothing did changes only by points that have gone since. */
-static void pass_first(parting_work *w, const bvh *tree, const cutis_jobs *jobs)
+/*
+ * All that crosses, as bvh_self_pairs would: a part where nothing did changes only by points that have gone since.
+ * Returns whether anything did.
+ */
+static bool pass_first(parting_work *w, const bvh *tree, const cutis_jobs *jobs)
 {
+    bool any = false;
     parting_parts parts = {.w = w, .tree = tree};
     int count = bvh_pair_tasks(tree, parts.pairs, PARTS);
     parallel_for(jobs, count, 1, parts_find, &parts);
     for (int i = 0; i < count; i++) {
         bvh_pair pair = parts.pairs[i];
+        any |= parts.wrong[i];
         if (!parts.wrong[i] && !node_moved(w, tree->nodes + pair.a) && !node_moved(w, tree->nodes + pair.b)) continue;
         bvh_pair_visit(tree, pair, pair_part, w);
     }
+
+    return any;
 }
 
 static bool near_part(void *context, int triangle)
@@ -233,17 +240,23 @@ static void pass_near(parting_work *w, const bvh *tree)
     }
 }
 
-int parting_run(const parting *p, const float *skinned, float size, float *scratch, const cutis_jobs *jobs,
-                float *points)
+/* The tree of a frame, its nodes in scratch. */
+static bvh frame_tree(const parting *p, const float *points, float *scratch)
 {
-    if (!p->mesh) return 0;
-    size_t count = (size_t)p->mesh->point_count;
-
-    /* a tree of the frame */
     bvh tree = p->tree;
     tree.nodes = (bvh_node *)scratch;
     memcpy(tree.nodes, p->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));
     bvh_refit(&tree, points, 0);
+    return tree;
+}
+
+int parting_run(const parting *p, const float *skinned, float size, float *scratch, const cutis_jobs *jobs,
+                float *points, bool *crossed)
+{
+    *crossed = false;
+    if (!p->mesh) return 0;
+    size_t count = (size_t)p->mesh->point_count;
+    bvh tree = frame_tree(p, points, scratch);
 
     /* points as they come, and marks of those that move */
     float *start = (float *)(tree.nodes + tree.node_count);
@@ -257,7 +270,7 @@ int parting_run(const parting *p, const float *skinned, float size, float *scrat
     w.high = vec3_scale(w.low, -1);
 
     /* all that crosses, then what is around that */
-    pass_first(&w, &tree, jobs);
+    *crossed = pass_first(&w, &tree, jobs);
     for (int pass = 1; pass < PASSES && w.furthest > 0; pass++) {
         int *last = w.last;
         w.last = w.moved;
@@ -271,4 +284,74 @@ int parting_run(const parting *p, const float *skinned, float size, float *scrat
     for (size_t i = 0; i < count && w.furthest > 0; i++)
         moved += memcmp(start + 3 * i, points + 3 * i, 3 * sizeof(float)) != 0;
     return moved;
+}
+
+/* ---- against linear skinning ---- */
+
+/* Crossing triangles of two shapes, in clusters: pairs that have points in common, whichever shape they cross in. */
+typedef struct clusters {
+    const mesh *mesh;
+    const float *positions; /* (point_count x 3) of the shape that is looked at */
+    int *roots;             /* (point_count) of the cluster of a point, by way of others */
+    int *excess;            /* (point_count) pairs of the first shape less those of the second */
+    int *marks;             /* (point_count) 1: in a pair of the first shape */
+    int sign;               /* 1 for the first shape, -1 for the second */
+    int total;              /* of the excess */
+} clusters;
+
+static int root_find(int *roots, int point)
+{
+    while (roots[point] != point) {
+        roots[point] = roots[roots[point]];
+        point = roots[point];
+    }
+    return point;
+}
+
+/* Join the points of two triangles that cross. */
+static void pair_join(void *context, int first, int second)
+{
+    clusters *s = context;
+    const int *a = s->mesh->triangles + 3 * (size_t)first, *b = s->mesh->triangles + 3 * (size_t)second;
+    if (triangles_share_point(a, b) || mesh_triangles_relate(a, b, s->positions) != TRIANGLES_CROSS) return;
+
+    int root = root_find(s->roots, a[0]);
+    s->excess[root] += s->sign;
+    s->total += s->sign;
+    for (int k = 0; k < 6; k++) {
+        int point = k < 3 ? a[k] : b[k - 3], other = root_find(s->roots, point);
+        if (s->sign > 0) s->marks[point] = 1;
+        if (other == root) continue;
+
+        /* the other cluster, and what it has counted */
+        s->roots[other] = root;
+        s->excess[root] += s->excess[other];
+    }
+}
+
+bool parting_worse(const parting *p, const float *skinned, const float *points, float *scratch, int *marks)
+{
+    if (!p->mesh) return false;
+    size_t count = (size_t)p->mesh->point_count;
+    const float *shapes[2] = {points, skinned};
+
+    /* every point for itself */
+    clusters s = {.mesh = p->mesh, .marks = marks, .sign = 1};
+    s.roots = (int *)((bvh_node *)scratch + p->tree.node_count);
+    s.excess = s.roots + count;
+    memset(s.excess, 0, count * sizeof(int));
+    memset(marks, 0, count * sizeof(int));
+    for (size_t i = 0; i < count; i++) s.roots[i] = (int)i;
+
+    /* clusters of both shapes */
+    for (int k = 0; k < 2; k++, s.sign = -1) {
+        bvh tree = frame_tree(p, shapes[k], scratch);
+        s.positions = shapes[k];
+        bvh_self_pairs(&tree, pair_join, &s);
+    }
+
+    /* those that have more: when there are more in all, there is one */
+    for (size_t i = 0; i < count; i++)
+        if (marks[i]) marks[i] = s.excess[root_find(s.roots, (int)i)] > 0;
+    return s.total > 0;
 }

@@ -24,10 +24,16 @@ cutis_result parting_build(parting *p, const mesh *mesh, const cutis_jobs *jobs,
 size_t parting_scratch_count(const parting *p);
 /*
  * Move crossing triangles of points (point_count x 3) apart, those that `skinned` (the same under linear skinning) has,
- * too, only within a component. Points that are where skinning has them stay. size: of the frame. Returns how many
- * points have moved.
+ * too, only within a component. Points that are where skinning has them stay. size: of the frame. crossed: whether
+ * there were such triangles, near enough to be parted or not. Returns how many points have moved.
  */
 int parting_run(const parting *p, const float *skinned, float size, float *scratch, const cutis_jobs *jobs,
-                float *points);
+                float *points, bool *crossed);
+/*
+ * Where more triangles of points (point_count x 3) cross than under linear skinning: marks (point_count) become 1 at
+ * the triangles of clusters that are larger than under skinning, else 0. Returns whether there are such clusters. A
+ * frame in which no more triangles cross, in all, has none.
+ */
+bool parting_worse(const parting *p, const float *skinned, const float *points, float *scratch, int *marks);
 
 #endif
