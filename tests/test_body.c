@@ -734,6 +734,44 @@ static void unused_vertices_hold_no_flesh(void **unused)
     cutis_character_destroy(plain);
 }
 
+/* A thin hood is fused with its lining: inner layers that belong to its outside must not be shown above the lining. */
+static void linings_show_no_flesh_above_them(void **unused)
+{
+    (void)unused;
+    const char *path = test_model("rigs/quaternius-woman-medieval/Medieval.glb");
+    if (!path) skip();
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
+    cutis_model_def def = cutis_model_def_default();
+    def.character = c;
+    def.solver = "layers";
+    cutis_model *model = NULL;
+    assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
+    cutis_state *state = test_state(model, NULL);
+    cutis_judge *judge = NULL;
+    assert_int_equal(cutis_judge_create(c, 1, NULL, NULL, &judge, NULL), CUTIS_OK);
+
+    /* the pose of rest */
+    float *joints = malloc(12 * (size_t)c->joint_count * sizeof(float));
+    assert_non_null(joints);
+    cutis_pose_rest(c, joints);
+    cutis_state_step(model, state, &(cutis_step_input){.joints = joints}, 1 / 24.0);
+    free(joints);
+    cutis_output bone;
+    assert_true(cutis_state_output(model, state, "bone", &bone));
+    const float *x = cutis_state_positions(model, state);
+    cutis_judge_frame(judge, x, x, bone.values);
+    cutis_verdict verdict;
+    cutis_judge_finish(judge, 0, 0, 0, &verdict);
+    print_message("%.2f %% of the bone layer is outside of the skin\n", 100 * verdict.figures[CUTIS_HARM_BONE]);
+    assert_true(verdict.figures[CUTIS_HARM_BONE] < 0.005);
+
+    cutis_judge_destroy(judge);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+}
+
 /* The floor below which no result may fall: points at their linear skinning show linear skinning, in any pose. */
 static void without_deviation_the_files_skinning_is_shown(void **unused)
 {
@@ -1023,6 +1061,7 @@ int main(void)
         cmocka_unit_test(a_cracked_surface_is_one_piece),
         cmocka_unit_test(a_soup_of_faces_moves_as_the_whole_surface),
         cmocka_unit_test(unused_vertices_hold_no_flesh),
+        cmocka_unit_test(linings_show_no_flesh_above_them),
         cmocka_unit_test(without_deviation_the_files_skinning_is_shown),
         cmocka_unit_test(noise_in_the_file_makes_no_difference),
         cmocka_unit_test(half_detail_gives_the_same_shape),

@@ -28,6 +28,11 @@ static const float UNFOLD_MOST = 0.3f;
 static const float UNFOLD_WEIGHTS = 0.2f;
 /* Drawn points further than this from the surface of a union lie in it, over the edges there. */
 static const float DEEP_EDGES = 1;
+/*
+ * Least cosine of the normals of a drawn point and of its place on the body, for flesh to lie below it: the lining of a
+ * thin hood, which is fused with its outside, has its place there, and flesh above it.
+ */
+static const float BARE_FACING = 0.3f;
 /* Carried points follow fully when nearer than this to flesh, over the size, and not at all beyond four times that. */
 static const float CARRIED_NEAR = 0.015f;
 /* Cells of the grid for the union of pieces: their edge over the size at least, and their number at most, about. */
@@ -457,21 +462,21 @@ static void anchor_carried(const work *w, vec3 x, anchor_list *list)
 /*
  * A point of flesh hangs on its own piece, and where it meets another piece on both alike: then borders that adjoin get
  * the same deviation. What lies deep in a union (the end of a leg inside of a robe) has no place on its surface, and
- * follows what is around it.
+ * follows what is around it. Returns whether it is on the surface, with flesh below it.
  */
-static void anchor_flesh(const work *w, int own, vec3 x, vec3 normal, anchor_list *list)
+static bool anchor_flesh(const work *w, int own, vec3 x, vec3 normal, anchor_list *list)
 {
     const flesh *f = &w->flesh[own];
 
     bvh_hit hit = find_facing(f, x, normal, 2 * CARRIED_NEAR * LATTICE);
-    if (hit.triangle < 0) return;
+    if (hit.triangle < 0) return false;
 
     /* deep inside of a union */
     float reach = 2 * f->even.lengths[f->even.triangles[3 * (size_t)hit.triangle]];
-    bool united = f->shape != &f->piece->surface;
-    if (united && hit.distance > DEEP_EDGES * 0.5f * reach) {
+    bool united = f->shape != &f->piece->surface, deep = hit.distance > DEEP_EDGES * 0.5f * reach;
+    if (united && deep) {
         anchor_carried(w, x, list);
-        return;
+        return false;
     }
 
     /* on its own piece, and on others within reach */
@@ -484,6 +489,7 @@ static void anchor_flesh(const work *w, int own, vec3 x, vec3 normal, anchor_lis
 
     anchor_scale(list, 1);
     anchor_rigid(w, x, 0.5f * reach, list);
+    return !deep && vec3_dot(vec3_load(f->normals + 3 * (size_t)hit.triangle), normal) > BARE_FACING;
 }
 
 /* All rigid pieces as one surface with a tree. */
@@ -791,6 +797,7 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
     anchor_list *lists = ARENA_ARRAY(w->scratch, anchor_list, m->point_count);
     int *first = ARENA_ARRAY(memory, int, m->point_count + 1);
     float *lengths = ARENA_ARRAY(memory, float, m->point_count);
+    bool *bare = ARENA_ARRAY(memory, bool, m->point_count);
     if (!normals || !lists || memory->failed) return error_memory(error, "a simulation body");
 
     /* anchors of every drawn point */
@@ -801,8 +808,10 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
         vec3 x = vec3_load(m->positions + 3 * (size_t)p);
         if (w->joined && w->joined[p] < p) {
             lists[p] = lists[w->joined[p]]; /* cracks stay as narrow as they are */
+            bare[p] = bare[w->joined[p]];
         } else if (role == PART_FLESH) {
-            anchor_flesh(w, w->piece_flesh[piece], x, vec3_normalize(vec3_load(normals + 3 * (size_t)p)), &lists[p]);
+            vec3 normal = vec3_normalize(vec3_load(normals + 3 * (size_t)p));
+            bare[p] = anchor_flesh(w, w->piece_flesh[piece], x, normal, &lists[p]);
         } else if (role == PART_CARRIED) {
             anchor_carried(w, x, &lists[p]);
             if (b->example_carried < 0 && piece >= 0) b->example_carried = w->def->character->point_vertices[p];
@@ -827,6 +836,7 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
     }
 
     /* places on the body at rest */
+    b->bare = bare;
     b->anchor_first = first;
     b->anchors = anchors;
     b->anchor_weights = weights;

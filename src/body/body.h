@@ -26,6 +26,8 @@ typedef struct sim_body {
     const int *anchor_first; /* (drawn point_count + 1) */
     const int *anchors;
     const float *anchor_weights; /* sum to 1 on flesh, less away from it, none for rigid pieces */
+    const bool *bare;            /* (drawn point_count) whether it is on the body's surface, with flesh below it; what
+                                    is rigid, carried, or deep in a union is not */
     const float
         *heights;       /* (drawn point_count) at rest, along the normal of the body at its place there, scene units */
     const float *sides; /* the same across the normal */

@@ -778,9 +778,9 @@ static void output_show(const cutis_model *m, const cutis_state *state, const st
             continue;
         }
 
-        /* an inner surface lies below the drawn vertex as it lies below the body's points */
+        /* an inner surface lies below the drawn vertex as it lies below the body's points; clothing has none */
         memcpy(to, vertices + 3 * (size_t)v, 3 * sizeof(float));
-        for (int k = m->body.anchor_first[p]; k < m->body.anchor_first[p + 1]; k++) {
+        for (int k = m->body.anchor_first[p]; k < m->body.anchor_first[p + 1] && m->body.bare[p]; k++) {
             int from = m->body.character->point_vertices[m->body.anchors[k]];
             for (int e = 0; e < 3; e++)
                 to[e] += m->body.anchor_weights[k] * (output->values[3 * from + e] - own[3 * vertex_points[from] + e]);
