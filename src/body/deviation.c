@@ -367,7 +367,10 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
         pairs_finish(&l);
         any = true;
     }
-    if (part) any |= crossings_cut(&l, factors + 2 * count);
+    if (part && crossings_cut(&l, factors + 2 * count)) {
+        stats.parted++;
+        any = true;
+    }
     if (!any) return stats;
 
     cracks_follow(b->joined, b->point_count, skinned, points);

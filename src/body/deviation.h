@@ -31,7 +31,7 @@ typedef struct deviation_bound {
 typedef struct deviation_stats {
     int points; /* that fall back, wholly or in part */
     int worst;  /* the one that falls back most; -1: none */
-    int parted; /* points of crossing triangles that were moved apart */
+    int parted; /* points of crossing triangles that were moved apart, and one where they fall back; 0: none */
 } deviation_stats;
 
 /*
