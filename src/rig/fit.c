@@ -1125,6 +1125,12 @@ cutis_result fit_surface(int point_count, const float *positions, int triangle_c
             /* back to the file's own axes */
             fit_turn_back(best, quat_conjugate(turn));
             fit_turn_back(second, quat_conjugate(turn));
+
+            /* boxes that lie side by side are one solid without limbs */
+            bool person = !name || strcmp(name, "biped") == 0;
+            if (person && landmark_count == 0 && result == CUTIS_OK &&
+                fit_blocks(positions, triangle_count, triangles, y_up, &scratch, best))
+                second->score = -1;
             landmarks_turn(quat_conjugate(turn), landmarks, landmark_count);
         }
     }

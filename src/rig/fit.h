@@ -195,6 +195,8 @@ void fit_planes_find(fit_body *b, float least);
  */
 int fit_things_drop(const shape *s, vec3 up, bool rods, int point_count, const float *positions, int triangle_count,
                     const int *triangles, const cutis_jobs *jobs, arena *memory, int *kept, int *kept_count);
+/* A person put together from boxes, by the boxes. False for any other body, or when memory runs out. */
+bool fit_blocks(const float *positions, int triangle_count, const int *triangles, bool y_up, arena *memory, fit *made);
 /* Whether the best fit is certain, beside the best one of another kind and its own other readings. */
 bool fit_certain(const fit *best, const fit *second);
 /*
