@@ -162,7 +162,10 @@ static void boxes_find(blocks *found, int *roots, const float *positions, int tr
 {
     float low[BLOCKS_MAX][3], high[BLOCKS_MAX][3];
     for (int i = 0; i < found->count; i++)
-        for (int k = 0; k < 3; k++) low[i][k] = INFINITY, high[i][k] = -INFINITY;
+        for (int k = 0; k < 3; k++) {
+            low[i][k] = INFINITY;
+            high[i][k] = -INFINITY;
+        }
 
     /* extents, and the volume as cones from the origin */
     for (int t = 0; t < triangle_count; t++) {
