@@ -296,9 +296,10 @@ static void hips_find(int count, const int *parents, joint_part *parts)
 static void digits_hang(int count, const int *parents, joint_part *parts)
 {
     for (int j = 0; j < count; j++) {
-        int kind = parts[j].kind, first = JOINT_COLLAR, last = JOINT_HAND;
+        int kind = parts[j].kind;
         if (kind < JOINT_TOE || kind == JOINT_TAIL) continue;
-        if (kind == JOINT_TOE) first = JOINT_UPPER_LEG, last = JOINT_FOOT;
+        int first = kind == JOINT_TOE ? JOINT_UPPER_LEG : JOINT_COLLAR;
+        int last = kind == JOINT_TOE ? JOINT_FOOT : JOINT_HAND;
 
         int above = parents[j];
         while (above >= 0 &&
