@@ -152,14 +152,22 @@ static void test_names_of_animals(void **state)
     (void)state;
     const expectation above[] = {
         {"Back", -1, JOINT_HIPS, NONE, 0},
-        {"BackLeg.L", 0, JOINT_OTHER, LEFT, 0}, /* where the leg joins the body, not its end */
-        {"BackUpperLeg.L", 1, JOINT_UPPER_LEG, LEFT, 0},
-        {"BackLowerLeg.L", 2, JOINT_LOWER_LEG, LEFT, 0},
-        {"BackLeg.R", 0, JOINT_OTHER, RIGHT, 0},
-        {"BackUpperLeg.R", 4, JOINT_UPPER_LEG, RIGHT, 0},
-        {"BackLowerLeg.R", 5, JOINT_LOWER_LEG, RIGHT, 0},
+        {"BackLeg.L", 0, JOINT_UPPER_LEG, LEFT, 0}, /* the first of three bones: the foot is a control */
+        {"BackUpperLeg.L", 1, JOINT_LOWER_LEG, LEFT, 0},
+        {"BackLowerLeg.L", 2, JOINT_FOOT, LEFT, 0},
+        {"BackLeg.R", 0, JOINT_UPPER_LEG, RIGHT, 0},
+        {"BackUpperLeg.R", 4, JOINT_LOWER_LEG, RIGHT, 0},
+        {"BackLowerLeg.R", 5, JOINT_FOOT, RIGHT, 0},
     };
     EXPECT(above);
+    const expectation ended[] = {
+        {"Hips", -1, JOINT_HIPS, NONE, 0},
+        {"Leg.L", 0, JOINT_OTHER, LEFT, 0}, /* where the leg joins the body */
+        {"UpperLeg.L", 1, JOINT_UPPER_LEG, LEFT, 0},
+        {"LowerLeg.L", 2, JOINT_LOWER_LEG, LEFT, 0},
+        {"Foot.L", 3, JOINT_FOOT, LEFT, 0},
+    };
+    EXPECT(ended);
     const expectation ankles[] = {
         {"L_Hip", -1, JOINT_UPPER_LEG, LEFT, 0},
         {"L_Knee", 0, JOINT_LOWER_LEG, LEFT, 0},

@@ -240,13 +240,26 @@ static void doubt_spread(int count, joint_part *parts, int side, int from, int f
     }
 }
 
-/* A leg or arm above one that is told to be upper is where the limb joins the body, not its end. */
+/*
+ * A leg or arm above one that is told to be upper is where the limb joins the body. Where the limb has no named end,
+ * as hind legs whose feet are controls, it is the first of three bones, and the names of the others are one too early.
+ */
 static void doubt_above(int count, const int *parents, joint_part *parts, int side, int doubt, int upper)
 {
+    bool ended = side_has(count, parts, side, upper + 2);
     for (int j = 0; j < count; j++) {
         if (parts[j].side != side || parts[j].kind != upper) continue;
-        for (int above = parents[j]; above >= 0; above = parents[above])
-            if (parts[above].side == side && parts[above].kind == doubt) parts[above].kind = JOINT_OTHER;
+        int above = parents[j];
+        while (above >= 0 && (parts[above].side != side || parts[above].kind != doubt)) above = parents[above];
+        if (above < 0) continue;
+        parts[above].kind = ended ? JOINT_OTHER : upper;
+        if (ended) continue;
+
+        /* one on, from the far end */
+        for (int k = 0; k < count; k++)
+            if (k != above && parts[k].side == side && (parts[k].kind == upper || parts[k].kind == upper + 1))
+                parts[k].kind++;
+        return;
     }
 }
 
