@@ -236,6 +236,31 @@ static void arms_that_touch_the_trunk_hang_from_the_shoulders(void **unused)
     free(c);
 }
 
+/* A hand that has grown to the hip is no far end of the body: it is the image of the other one. */
+static void hand_that_does_not_show_is_the_image_of_the_other(void **unused)
+{
+    (void)unused;
+    capsules *c = calloc(1, sizeof *c);
+    trunk_add(c);
+    pair_add(c, (vec3){0.2f, 1.4f, 0}, (vec3){0.27f, 1.12f, -0.02f}, 0.065f, 0.05f);
+    pair_add(c, (vec3){0.27f, 1.12f, -0.02f}, (vec3){0.28f, 0.84f, 0.04f}, 0.05f, 0.04f);
+    capsule_add(c, (vec3){-0.27f, 0.86f, 0.03f}, (vec3){-0.1f, 0.88f, 0}, 0.05f, 0.05f, 1);
+    cutis_rig *rig = capsules_rig(c);
+    assert_string_equal(rig->skeleton, "biped");
+    assert_true(rig->recognised);
+    for (int side = 0; side < 2; side++) {
+        float x = side ? -1.0f : 1.0f;
+        vec3 elbow = joint_at(rig, side ? "forearm_r" : "forearm_l");
+        vec3 wrist = joint_at(rig, side ? "hand_r" : "hand_l");
+        print_message("elbow %.2f %.2f, wrist %.2f %.2f %.2f\n", (double)elbow.x, (double)elbow.y, (double)wrist.x,
+                      (double)wrist.y, (double)wrist.z);
+        assert_true(vec3_distance(elbow, (vec3){0.27f * x, 1.12f, -0.02f}) < 0.1f);
+        assert_true(vec3_distance(wrist, (vec3){0.28f * x, 0.94f, 0.02f}) < 0.08f);
+    }
+    cutis_rig_destroy(rig);
+    free(c);
+}
+
 /* A shield, and swords longer than arms, do not make a person something else, nor move the hands. */
 static void things_in_the_hands_are_no_limbs(void **unused)
 {
@@ -375,6 +400,7 @@ int main(void)
         cmocka_unit_test(robe_hides_two_legs),
         cmocka_unit_test(heap_is_not_recognised),
         cmocka_unit_test(arms_that_touch_the_trunk_hang_from_the_shoulders),
+        cmocka_unit_test(hand_that_does_not_show_is_the_image_of_the_other),
         cmocka_unit_test(things_in_the_hands_are_no_limbs),
         cmocka_unit_test(legs_in_a_rectangle_are_no_fingers),
     };

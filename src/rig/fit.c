@@ -10,6 +10,12 @@
 /* Tips that stand out by less than this share of the farthest distance need no explanation: ears, fingers, folds. */
 static const float MAIN = 0.095f;
 
+/* What is lower than this share of the height may be a foot. */
+static const float LOW = 0.3f;
+
+/* Where so much of a body has an image, what one side has the other one has, too. */
+static const float SAME_SIDES = 0.97f;
+
 /* What a body costs whose +Z points up: +Y is the rule. */
 static const float LYING = 0.04f;
 
@@ -733,6 +739,64 @@ static void tip_measure(const fit_body *b, int tip, shape_room *room, float *dis
     }
 }
 
+/* The nearest node to a place, within `limit`; -1: none. */
+static int node_near(const shape *s, vec3 place, float limit)
+{
+    int node = -1;
+    for (int k = 0; k < s->count; k++) {
+        float d = vec3_distance(s->places[k], place);
+        if (d >= limit) continue;
+        limit = d;
+        node = k;
+    }
+    return node;
+}
+
+/*
+ * The same for a tip that is the image of another one: curve and sections are that one's, and so are the ways to images
+ * of the other tips. The way between the two goes across the plane where the other one comes to it first, not by the
+ * place where the hidden limb has grown to the body.
+ */
+static void twin_measure(const fit_body *b, int tip, shape_room *room, float *distances, int *parents)
+{
+    const shape *s = b->shape;
+    const fit_plane *plane = &b->planes[0];
+    int own = s->tips[tip].image;
+    shape_curve *curve = &b->curves[tip];
+    *curve = b->curves[own];
+    for (int i = 0; i < curve->count; i++) curve->places[i] = fit_plane_image(plane, curve->places[i]);
+    memcpy(b->areas + tip * FIT_BINS, b->areas + own * FIT_BINS, FIT_BINS * sizeof *b->areas);
+
+    /* where the seen limb comes to the plane */
+    shape_spread(s, s->tips[own].node, room, distances, parents);
+    int across = s->middle;
+    for (int i = 0; i < s->count; i++) {
+        float away = fabsf(vec3_dot(s->places[i], plane->normal) - plane->offset);
+        if (away < s->solid.spacing && distances[i] < distances[across]) across = i;
+    }
+
+    for (int k = 0; k <= tip; k++) {
+        /* from the image of the other tip back to the seen one */
+        int node = k == own ? across : node_near(s, fit_plane_image(plane, s->tips[k].place), INFINITY);
+        float length = k == own ? 2 * distances[across] : distances[node];
+        b->between[tip * SHAPE_TIPS + k] = length;
+        b->between[k * SHAPE_TIPS + tip] = length;
+        vec3 *forth = b->ways + (size_t)(k * SHAPE_TIPS + tip) * FIT_WAY;
+        vec3 *back = b->ways + (size_t)(tip * SHAPE_TIPS + k) * FIT_WAY;
+
+        int steps = 0;
+        for (int i = node; parents[i] >= 0; i = parents[i]) steps++;
+        int walked = 0;
+        int half = k == own ? FIT_WAY / 2 : 0;
+        for (int j = half; j < FIT_WAY; j++) {
+            for (; walked < steps * (j - half) / (FIT_WAY - 1 - half); walked++) node = parents[node];
+            forth[j] = fit_plane_image(plane, s->places[node]);
+            if (half) forth[FIT_WAY - 1 - j] = s->places[node];
+        }
+        for (int j = 0; j < FIT_WAY; j++) back[FIT_WAY - 1 - j] = forth[j];
+    }
+}
+
 /* Tips that are measured side by side: every second one by each block. */
 enum { TIP_BLOCKS = 2 };
 typedef struct tips_work {
@@ -747,8 +811,10 @@ static void tips_block(void *context, int begin, int end)
 {
     tips_work *w = context;
     for (int k = begin; k < end; k++)
-        for (int i = w->first + k; i < w->body->shape->tip_count; i += TIP_BLOCKS)
-            tip_measure(w->body, i, &w->rooms[k], w->distances[k], w->parents[k]);
+        for (int i = w->first + k; i < w->body->shape->tip_count; i += TIP_BLOCKS) {
+            bool seen = w->body->shape->tips[i].image < 0;
+            (seen ? tip_measure : twin_measure)(w->body, i, &w->rooms[k], w->distances[k], w->parents[k]);
+        }
 }
 
 /* Measure the tips from a number on. */
@@ -782,6 +848,22 @@ static void tip_joins(fit_body *b, int tip, int *marks)
     for (int i = s->tips[tip].node; i >= 0; i = s->parents[i]) marks[i] = -1;
 }
 
+/* A tip that is the image of another one meets the others where that one does. */
+static void twin_joins(fit_body *b, int tip)
+{
+    int own = b->shape->tips[tip].image;
+    if (own < 0) return;
+    for (int k = 0; k < b->shape->tip_count; k++) {
+        b->joins[tip * SHAPE_TIPS + k] = b->joins[own * SHAPE_TIPS + k];
+        b->joins[k * SHAPE_TIPS + tip] = b->joins[k * SHAPE_TIPS + own];
+    }
+
+    /* and that one at the middle */
+    const shape_curve *c = &b->curves[own];
+    b->joins[tip * SHAPE_TIPS + own] = c->lengths[c->count - 1];
+    b->joins[own * SHAPE_TIPS + tip] = c->lengths[c->count - 1];
+}
+
 /*
  * The top of the body above its middle as a far end of its own, where none is near: heads with ears, horns or a hat
  * have no far end at their crown.
@@ -805,12 +887,30 @@ static void crown_add(const fit_body *b, shape *s)
         if (vec3_distance(s->tips[k].place, s->places[best]) < 0.06f * b->height) return;
 
     if (s->tip_count == SHAPE_TIPS) s->tip_count--;
-    s->tips[s->tip_count++] = (shape_tip){best, s->distances[best], 0, -1, -1, s->places[best], s->places[best], 0};
+    s->tips[s->tip_count++] = (shape_tip){best, s->distances[best], 0, -1, -1, s->places[best], s->places[best], 0, -1};
+}
+
+/* Whether the twin of a tip across a plane is among the tips. */
+static bool twin_known(const fit_body *b, const shape *s, const fit_plane *plane, int tip, bool low)
+{
+    float near = 0.05f * s->size;
+    vec3 image = fit_plane_image(plane, s->tips[tip].place);
+    float aside = vec3_dot(s->tips[tip].place, plane->normal) - plane->offset;
+
+    for (int k = 0; k < s->tip_count; k++) {
+        /* a foot that steps has its twin elsewhere on the other side */
+        float other = vec3_dot(s->tips[k].place, plane->normal) - plane->offset;
+        bool foot = other * aside < 0 && fabsf(other) > 0.5f * near &&
+                    fit_height(b, s->tips[k].place) < b->ground + LOW * b->height;
+        if (low ? foot : k != tip && vec3_distance(s->tips[k].place, image) < 2 * near) return true;
+    }
+    return false;
 }
 
 /*
- * The other one of a pair of feet: a low far end beside the plane of symmetry whose image is none (legs that touch, or
- * are hidden in a skirt) gets a twin there.
+ * The other one of a pair: a far end beside the plane of symmetry whose image is none gets a twin there. Feet (legs
+ * that touch, or are hidden in a skirt) of any body that is about symmetric; hands (an arm that has grown to the hip,
+ * or that holds something) only where nearly all of the body has an image, so that the other arm must be there.
  */
 static void twins_add(const fit_body *b, shape *s)
 {
@@ -820,34 +920,23 @@ static void twins_add(const fit_body *b, shape *s)
     int count = s->tip_count;
     for (int i = 0; i < count && s->tip_count < SHAPE_TIPS - 1; i++) {
         const shape_tip *tip = &s->tips[i];
-        vec3 image = mirrored(tip->place, plane->normal, plane->offset);
+        vec3 image = fit_plane_image(plane, tip->place);
+        bool low = fit_height(b, tip->place) <= b->ground + LOW * b->height;
         if (tip->reach < 0.15f * s->farthest || vec3_distance(tip->place, image) < near) continue;
-        if (fit_height(b, tip->place) > b->ground + 0.3f * b->height) continue;
+        if (!low && plane->share < SAME_SIDES) continue;
+        if (twin_known(b, s, plane, i, low)) continue;
 
-        /* a foot that steps has its twin elsewhere on the other side */
-        bool known = false;
-        float aside = vec3_dot(tip->place, plane->normal) - plane->offset;
-        for (int k = 0; k < s->tip_count && !known; k++) {
-            float other = vec3_dot(s->tips[k].place, plane->normal) - plane->offset;
-            known = other * aside < 0 && fabsf(other) > 0.5f * near &&
-                    fit_height(b, s->tips[k].place) < b->ground + 0.3f * b->height;
-        }
-
-        if (known) continue;
-
-        /* the nearest node to its image */
-        int node = -1;
-        float least = near;
-        for (int k = 0; k < s->count; k++) {
-            float d = vec3_distance(s->places[k], image);
-            if (d >= least) continue;
-            least = d;
-            node = k;
-        }
-
+        int node = node_near(s, image, near);
         if (node >= 0)
-            s->tips[s->tip_count++] = (shape_tip){node,      s->distances[node], tip->reach,      tip->elder,
-                                                  tip->seam, s->places[node],    s->places[node], 0};
+            s->tips[s->tip_count++] = (shape_tip){node,
+                                                  low ? s->distances[node] : tip->distance,
+                                                  tip->reach,
+                                                  tip->elder,
+                                                  tip->seam,
+                                                  s->places[node],
+                                                  s->places[node],
+                                                  0,
+                                                  low ? -1 : i};
     }
 }
 
@@ -936,6 +1025,7 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
         tips_measure(&tips, jobs, MIN(given->tip_count, SHAPE_TIPS - 1));
         for (int i = 0; i < s->count; i++) b.scratch[i] = -1;
         for (int i = 0; i < s->tip_count && fine; i++) tip_joins(&b, i, b.scratch);
+        for (int i = 0; i < s->tip_count && fine; i++) twin_joins(&b, i);
 
         /* the best template and the best of another kind */
         if (fine) parallel_for(jobs, COUNT_OF(TEMPLATES), 1, templates_block, &work);

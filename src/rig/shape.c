@@ -478,7 +478,7 @@ static void tip_offer(shape *s, shape_tip tip)
 static shape_tip tip_make(const shape *s, int node, float reach, int elder, int seam)
 {
     vec3 place = s->places[node];
-    return (shape_tip){node, s->distances[node], reach, elder, seam, place, place, 0};
+    return (shape_tip){node, s->distances[node], reach, elder, seam, place, place, 0, -1};
 }
 
 static bool tips_find(shape *s, arena *scratch)

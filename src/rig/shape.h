@@ -21,6 +21,7 @@ typedef struct shape_tip {
     vec3 place;
     vec3 end;   /* on the surface beyond, along the limb: fingers and toes may be thinner than a cell */
     float over; /* way from place to end; 0: none was looked for */
+    int image;  /* the tip whose mirror image it is, of which it has curve and ways; -1: it was seen itself */
 } shape_tip;
 
 /* The curve from a tip to the middle. */
