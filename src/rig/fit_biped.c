@@ -645,6 +645,22 @@ static bool skirt_find(const fit_body *b, vec3 chest, vec3 crotch, float hips)
     return shape_visible(b->shape, vec3_lerp(chest, crotch, hips), vec3_lerp(chest, crotch, 0.9f), 0) > 0.8f;
 }
 
+/*
+ * Whether legs end at a hem rather than in a crotch, 0 to 1: the body right above is far larger than both legs right
+ * below. Over 30 people in trousers or none it is 0.8 to 2.5 times as large, over a knee-length skirt 4.3 times.
+ */
+static float hem_find(const fit_body *b, const int feet[2], float leg_way)
+{
+    float above = 0;
+    float below = 0;
+    for (int k = 0; k < 2; k++) {
+        const float *areas = b->areas + feet[k] * FIT_BINS;
+        above += 0.5f * areas[CLAMP((int)((leg_way + 0.06f * b->height) / b->bin), 0, FIT_BINS - 1)];
+        below += areas[CLAMP((int)((leg_way - 0.06f * b->height) / b->bin), 0, FIT_BINS - 1)];
+    }
+    return CLAMP(above / MAX(below, 1e-30f) - 2.5f, 0, 1);
+}
+
 bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
 {
     const biped_tips named = {{try->tips[0], try->tips[1]}, {try->tips[2], try->tips[3]}, try->tips[4]};
@@ -712,7 +728,8 @@ bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
     head_joints head = head_place(b, t, chest, pelvis);
 
     /*
-     * Hips by two cues: where the legs part (robes hide it, thin legs part higher, fat ones lower), and the arms: over
+     * Hips by two cues: where the legs part (robes hide it, legs end lower at the hem of a skirt,
+     * thin legs part higher, fat ones lower), and the arms: over
      * 20 rigged bodies it is as far from hip to shoulder as 0.585 (0.50 to 0.68) of half the way from hand to hand.
      */
     float expected = 0.585f * half;
@@ -724,6 +741,7 @@ bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
 
     if (upright_trunk) {
         float wanted = CLAMP(0.5f * (trunk + expected), 0.87f * expected, 1.13f * expected);
+        if (wanted > expected) wanted += hem_find(b, leg_tips, leg_way) * (expected - wanted);
         if (robe) wanted = expected;
         vec3 shift = vec3_scale(vec3_sub(chest, pelvis), 1 - wanted / trunk);
         for (int k = 0; k < 2; k++) {
