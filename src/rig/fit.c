@@ -16,6 +16,9 @@ static const float LOW = 0.3f;
 /* Where so much of a body has an image, what one side has the other one has, too. */
 static const float SAME_SIDES = 0.97f;
 
+/* Where such a share of joints and bones is in the air, a skeleton is wrong: right ones have 0 to 0.16 there. */
+static const float IN_AIR = 0.35f;
+
 /* What a body costs whose +Z points up: +Y is the rule. */
 static const float LYING = 0.04f;
 
@@ -385,7 +388,7 @@ float fit_score(const fit_body *b, const skeleton *s, const fit_ends *ends, cons
     /* what every template is asked */
     int feet = fit_other_feet(b, ends->used, ends->used_count, ends->foot_reach);
     const fit_term common[] = {
-        {fit_inside(b, s), demand->inside},
+        {fit_within(fit_inside(b, s), 0.97f, 1, IN_AIR), demand->inside},
         {fit_within(fit_cover(b, s), demand->cover_low, 1, demand->cover_slack), demand->cover},
         {fit_explained(b, ends->used, ends->used_count, ends->head, ends->height), demand->explained},
         {MAX(0.0f, 1 - demand->foot_cost * (float)feet), demand->feet},

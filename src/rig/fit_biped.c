@@ -937,6 +937,14 @@ bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
         crowned = MIN(crowned, fit_within(head_aside - hand_aside, -10, 0, 0.1f));
     }
 
+    /* an arm does not reach beyond the other shoulder: both hands were looked for in one arm */
+    float crossed = 1;
+    for (int i = 0; i < 2; i++) {
+        vec3 own = vec3_sub(arms[i].root, chest);
+        float reach = vec3_dot(vec3_sub(arms[i].end, chest), own) / MAX(vec3_length2(own), 1e-30f);
+        crossed = MIN(crossed, fit_within(reach, -0.8f, 100, 0.6f));
+    }
+
     /* the least reach of another leg; the farthest end may be that of a sword */
     float other_leg = 0.18f * MIN(1.0f, 0.7f * b->height / s->farthest);
 
@@ -966,6 +974,7 @@ bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
         {robe ? 1 : fit_rod(b, t->feet[1], 0.2f * leg_way, 0.8f * leg_way), 0.7f},
         {reached, grown ? 1.5f : 0},
         {crowned, 1},
+        {crossed, 1},
         {grown ? 1 : fit_rod(b, t->hands[0], held[0] + 0.3f * half, held[0] + 0.7f * half), 0.7f},
         {grown ? 1 : fit_rod(b, t->hands[1], held[1] + 0.3f * half, held[1] + 0.7f * half), 0.7f},
     };
