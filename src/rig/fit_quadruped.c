@@ -233,7 +233,11 @@ static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, ve
     /* ears and horns move it half of the way at most */
     float at = 0.42f * way;
     if (parts > 0) at += 0.5f * MIN(1.0f, 0.5f * clear) * (CLAMP(parts, 0.3f * way, 0.6f * way) - at);
-    if (count) at = CLAMP(grown / (float)count, 0.3f * way, 0.85f * way);
+    if (count) {
+        /* what grows out next to the withers is no ear */
+        float place = MAX(grown / (float)count, 0.3f * way);
+        at += CLAMP((0.8f - place / way) / 0.15f, 0, 1) * (place - at);
+    }
 
     /* a trunk is no part of the skull: over 24 animals muzzles take 0.12 to 0.4 of the way, trunks 0.55 and more */
     float thin = thin_length(c, way);
