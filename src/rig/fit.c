@@ -686,6 +686,7 @@ static bool template_fit(const fit_template *t, const fit_body *b, fit *best)
 
         if (chosen >= 0 && merit <= most) continue;
         *best = made;
+        best->guess = tries[i].guess;
         most = merit;
         chosen = i;
     }
@@ -978,6 +979,28 @@ static void templates_block(void *context, int begin, int end)
     }
 }
 
+/*
+ * A body read by one template with +Y and with +Z up: the reading whose far ends look less likely loses by that, the
+ * one with +Z up by the rule, and where their joints are elsewhere, one is the rival of the other.
+ */
+static void axes_compare(const fit_body *b, int which, fit *level, fit *lying)
+{
+    const fit_template *t = &TEMPLATES[which];
+    if (lying->name) lying->score -= LYING;
+    if (!level->name || !lying->name) return;
+
+    /* likely far ends */
+    float top = MAX(MAX(level->guess, lying->guess), 1e-12f);
+    level->score *= 1 - t->say + t->say * level->guess / top;
+    lying->score *= 1 - t->say + t->say * lying->guess / top;
+
+    /* rivals */
+    fit *better = level->score >= lying->score ? level : lying;
+    const fit *other = level->score >= lying->score ? lying : level;
+    if (joints_apart(&better->skeleton, &other->skeleton) > 0.06f * b->shape->size)
+        better->rival = MAX(better->rival, other->score);
+}
+
 bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const cutis_rig_landmark *landmarks,
               int landmark_count, const cutis_jobs *jobs, arena *memory, fit *best, fit *second)
 {
@@ -1002,7 +1025,8 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
         tips.parents[k] = ARENA_ARRAY(&scratch, int, given->count);
         shape_room_create(given, &scratch, &tips.rooms[k]);
     }
-    templates_work work = {&b, name, ARENA_ARRAY(&scratch, fit, COUNT_OF(TEMPLATES))};
+    fit *made = ARENA_ARRAY(&scratch, fit, 2 * COUNT_OF(TEMPLATES));
+    templates_work work = {&b, name, made};
 
     bool fine = !scratch.failed;
     best->score = -1;
@@ -1030,18 +1054,20 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
         for (int i = 0; i < s->tip_count && fine; i++) tip_joins(&b, i, b.scratch);
         for (int i = 0; i < s->tip_count && fine; i++) twin_joins(&b, i);
 
-        /* the best template and the best of another kind */
+        work.made = made + axis * COUNT_OF(TEMPLATES);
         if (fine) parallel_for(jobs, COUNT_OF(TEMPLATES), 1, templates_block, &work);
-        for (int t = 0; t < COUNT_OF(TEMPLATES) && fine; t++) {
-            fit *made = &work.made[t];
-            if (!made->name) continue;
-            if (axis) made->score -= LYING;
-            if (made->score > best->score) {
-                if (best->score >= 0 && best->kind != made->kind) *second = *best;
-                *best = *made;
-            } else if (made->kind != best->kind && made->score > second->score) {
-                *second = *made;
-            }
+        for (int t = 0; t < COUNT_OF(TEMPLATES) && axis && fine; t++) axes_compare(&b, t, &made[t], &work.made[t]);
+    }
+
+    /* the best template and the best of another kind */
+    for (int i = 0; i < (y_up ? 1 : 2) * COUNT_OF(TEMPLATES) && fine; i++) {
+        const fit *f = &made[i];
+        if (!f->name) continue;
+        if (f->score > best->score) {
+            if (best->score >= 0 && best->kind != f->kind) *second = *best;
+            *best = *f;
+        } else if (f->kind != best->kind && f->score > second->score) {
+            *second = *f;
         }
     }
 

@@ -27,6 +27,7 @@ typedef struct fit {
     float score;
     int thing_count; /* loose pieces that the body holds, left out of it */
     float rival;     /* score of another reading by the same template whose joints are elsewhere; 0: none comes near */
+    float guess;     /* how likely its far ends looked, of templates with several readings */
     vec3 up, forward;
     skeleton skeleton;
 } fit;
