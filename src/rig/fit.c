@@ -17,7 +17,7 @@ static const float LOW = 0.3f;
 static const float SAME_SIDES = 0.97f;
 
 /* Where such a share of joints and bones is in the air, a skeleton is wrong: right ones have 0 to 0.16 there. */
-static const float IN_AIR = 0.35f;
+static const float IN_AIR = 0.4f;
 
 /* What a body costs whose +Z points up: +Y is the rule. */
 static const float LYING = 0.04f;
@@ -166,18 +166,20 @@ float fit_explained(const fit_body *b, const fit_use *used, int used_count, int 
     float told = 0;
     for (int i = 0; i < s->tip_count; i++) {
         float reach = s->tips[i].reach / s->farthest;
-        if (reach < MAIN) continue;
+        if (reach < MAIN || s->tips[i].image >= 0) continue;
         all += reach;
         told += tip_known(b, i, used, used_count, head, height) ? reach : 0;
     }
     return all > 0 ? told / all : 1;
 }
 
-/* Whether a far end stands out by so much of the farthest distance, and is a rod: a cape is no limb. */
+/* Whether a far end stands out by so much of the farthest distance, and is a rod: a cape is no limb, nor is what was
+ * not seen itself. */
 static bool tip_limb(const fit_body *b, int tip, float reach)
 {
     float own = b->shape->tips[tip].reach;
-    return own >= reach * b->shape->farthest && fit_rod(b, tip, 0.2f * own, 0.7f * own) >= 0.8f;
+    return b->shape->tips[tip].image < 0 && own >= reach * b->shape->farthest &&
+           fit_rod(b, tip, 0.2f * own, 0.7f * own) >= 0.8f;
 }
 
 static bool tip_low(const fit_body *b, int tip)

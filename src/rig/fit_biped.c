@@ -968,7 +968,7 @@ bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
         {fit_within(lifted, 0, 0.1f, 0.5f), 1},
         {fit_within(b->height / wide, 0.6f, 10, 0.4f), 1},
         {MAX(0.0f, 1 - 0.5f * (float)fit_other_arms(b, used, used_count, t->head, fit_height(b, chest))), 1},
-        {fit_symmetry(b, &pairs[0], 1, NULL, 0), 0.5f},
+        {robe ? 1 : fit_symmetry(b, &pairs[0], 1, NULL, 0), 0.5f},
         {fit_symmetry(b, &pairs[1], 1, NULL, 0), 0.5f},
         {robe ? 1 : fit_rod(b, t->feet[0], 0.2f * leg_way, 0.8f * leg_way), 0.7f},
         {robe ? 1 : fit_rod(b, t->feet[1], 0.2f * leg_way, 0.8f * leg_way), 0.7f},
