@@ -1144,6 +1144,14 @@ bool fit_certain(const fit *best, const fit *second)
     return best->score >= FIT_SURE && best->score - rival >= FIT_GAP;
 }
 
+/* The height of the lowest cell. */
+static float shape_lowest(const shape *s, vec3 up)
+{
+    float lowest = INFINITY;
+    for (int i = 0; i < s->count; i++) lowest = MIN(lowest, vec3_dot(s->places[i], up));
+    return lowest;
+}
+
 /*
  * Look at a body again without the things that it holds: first without those on one side only, then, unless it is
  * recognised for certain, without slender ones, too. The best two fits are replaced by certain ones that are better.
@@ -1174,6 +1182,11 @@ static cutis_result things_try(const shape *body, int point_count, const float *
         cutis_result result = shape_build(point_count, positions, count, kept, FIT_CELLS, jobs, memory, bare, error);
         if (result == CUTIS_ERROR_DATA) continue;
         if (result != CUTIS_OK) return result;
+
+        /* what stands on the ground are legs, in pieces though they may be */
+        vec3 up = ups[look % up_count];
+        float height = -shape_lowest(bare, vec3_scale(up, -1)) - shape_lowest(bare, up);
+        if (shape_lowest(bare, up) > shape_lowest(body, up) + 0.08f * height) continue;
         bool found = fit_find(bare, NULL, turn, y_up, NULL, 0, jobs, memory, &fits[0], &fits[1]);
         if (!found && (memory->failed || fits[0].score >= 0)) return error_memory(error, "a rig");
         if (!found || !fit_certain(&fits[0], &fits[1])) continue;
