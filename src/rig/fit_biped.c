@@ -449,6 +449,13 @@ static void spine_trace(const fit_body *b, int head, int foot, vec3 pelvis, shap
         way->radii[count++] = down->radii[i];
     }
 
+    /* the middle of the body may lie beyond the pelvis: the way ends where it comes to it first */
+    float least = INFINITY;
+    for (int i = 0; i < count; i++) least = MIN(least, vec3_distance(way->places[i], pelvis));
+    int last = 1;
+    while (last < count - 1 && vec3_distance(way->places[last], pelvis) > least + 0.01f * b->height) last++;
+    count = MIN(count, last + 1);
+
     /* arc lengths of the joined curve */
     way->count = count;
     way->lengths[0] = 0;
