@@ -627,18 +627,21 @@ void fit_try_keep(fit_try *tries, int *count, fit_try t)
     tries[at] = t;
 }
 
-/* Mean distance between joints of the same name. */
-static float joints_apart(const skeleton *one, const skeleton *two)
+/* Whether joints of the same name are elsewhere: in the mean, or those of one limb by far. */
+static bool joints_elsewhere(const fit_body *b, const skeleton *one, const skeleton *two)
 {
     float sum = 0;
+    float worst = 0;
     int count = 0;
     for (int i = 0; i < one->count; i++)
         for (int k = 0; k < two->count; k++) {
             if (strcmp(one->joints[i].name, two->joints[k].name) != 0) continue;
-            sum += vec3_distance(one->joints[i].position, two->joints[k].position);
+            float apart = vec3_distance(one->joints[i].position, two->joints[k].position);
+            sum += apart;
+            worst = MAX(worst, apart);
             count++;
         }
-    return sum / (float)MAX(count, 1);
+    return sum > 0.06f * b->shape->size * (float)count || worst > 0.15f * b->shape->size;
 }
 
 /* ---- choice ---- */
@@ -700,7 +703,7 @@ static bool template_fit(const fit_template *t, const fit_body *b, fit *best)
     for (int i = 0; i < count; i++) {
         if (i == chosen || scores[i] < best->score - FIT_GAP || scores[i] <= best->rival) continue;
         t->place(b, &tries[i], &made);
-        if (joints_apart(&best->skeleton, &made.skeleton) > 0.06f * b->shape->size) best->rival = scores[i];
+        if (joints_elsewhere(b, &best->skeleton, &made.skeleton)) best->rival = scores[i];
     }
 
     return true;
@@ -999,8 +1002,7 @@ static void axes_compare(const fit_body *b, int which, fit *level, fit *lying)
     /* rivals */
     fit *better = level->score >= lying->score ? level : lying;
     const fit *other = level->score >= lying->score ? lying : level;
-    if (joints_apart(&better->skeleton, &other->skeleton) > 0.06f * b->shape->size)
-        better->rival = MAX(better->rival, other->score);
+    if (joints_elsewhere(b, &better->skeleton, &other->skeleton)) better->rival = MAX(better->rival, other->score);
 }
 
 bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const cutis_rig_landmark *landmarks,

@@ -523,7 +523,7 @@ static float face_ahead(const fit_body *b, const head_joints *head, vec3 forward
 /* Share of the way from the top of the head to the pelvis that the shoulders lie below the neck: 0.02 to 0.17. */
 static const float SHOULDERS_BELOW = 0.11f;
 /* Arms that are to be seen tell more than such that are guessed. */
-static const float GROWN_TRUST = 0.98f;
+static const float GROWN_TRUST = 0.95f;
 
 /*
  * The neck as a share of the way from the top of the head to the pelvis: the first place that is an eighth thinner than
@@ -604,11 +604,15 @@ static void arms_lay(const fit_body *b, const biped_tips *t, vec3 between, vec3 
         const shape_curve *c = &b->curves[t->hands[k]];
         vec3 side = k ? vec3_scale(out, -1) : out;
         float thick;
-        arms[k].end = shape_curve_at(c, held[k] + 0.23f * half, &thick);
+        float wrist = fit_thinnest(b, c, held[k] + 0.16f * half, held[k] + 0.29f * half, held[k] + 0.22f * half, 0.4f);
+        arms[k].end = shape_curve_at(c, wrist, &thick);
 
         /* as deep in the shoulder as the arm is thick */
         float width = surface_reach(b, between, side);
-        arms[k].root = vec3_madd(between, side, CLAMP(width - 1.2f * thick, 0.55f * width, 0.85f * width));
+        width = CLAMP(width - 1.2f * thick, 0.55f * width, 0.85f * width);
+
+        /* what lies beside the shoulder may be a fat arm: half by the shoulders' share of the way from hand to hand */
+        arms[k].root = vec3_madd(between, side, MIN(width, 0.5f * (width + 0.18f * half)));
         arms[k].bend = elbow_find(b, &arms[k], side, half, thick);
         arms[k].length = vec3_distance(arms[k].root, arms[k].bend) + vec3_distance(arms[k].bend, arms[k].end);
     }
