@@ -53,6 +53,14 @@ slide-aim | src/solvers/slide/slide_output.c | s/int from = (k + 1) % 3/int from
 slide-tolerance | src/solvers/slide/slide_build.c | s/solve_tolerance = 3e-4/solve_tolerance = 3e-2/ | test_slide_motion
 slide-border | src/mesh/texel.c | s/memcpy(q\[next3(l)\], p\[next3(next3(k))\]/memcpy(q[next3(l)], p[next3(k)]/ | test_slide_texture
 body-orient | src/body/solid.c | s/winding_tree_build(&w->tree, w->def, flips,/winding_tree_build(\&w->tree, w->def, NULL,/ | test_body
+rig-twin | src/rig/fit.c | s/SAME_SIDES = 0.97f/SAME_SIDES = 1.97f/ | test_rig_shapes
+rig-hem | src/rig/fit_biped.c | s/return CLAMP(above \/ .*;/return 0 * above * below;/ | test_rig_shapes
+rig-things | src/rig/fit_things.c | s/TWIN = 0.5f/TWIN = 0/ | test_rig_shapes
+rig-grown | src/rig/fit_biped.c | s/if (below < 0.22f || .*/if (below + trunk > 0) return false;/ | test_rig_shapes
+rig-robe | src/rig/fit_biped.c | s/bool robe = upright_trunk .*/bool robe = false \&\& skirt_find(b, chest, pelvis, 1);/ | test_rig_shapes
+rig-gap | src/rig/fit.h | s/FIT_GAP 0.05f/FIT_GAP -1.0f/; s/FIT_SURE 0.74f/FIT_SURE 0.6f/ | test_rig_shapes
+rig-sides | src/rig/sides.c | s/share = t \* t \* (3 - 2 \* t);/share = 1;/ | test_rig_turned_models
+rig-rays | src/limbs/ray_test.c | s/</>/ | test_rig_curves
 body-relax | src/body/remesh.c | s/^\( *\)flip_pass(&m);/\1/ | test_body
 END
 }

@@ -261,6 +261,27 @@ static void hand_that_does_not_show_is_the_image_of_the_other(void **unused)
     free(c);
 }
 
+/* The hem of a skirt is no crotch: hips are no lower than without it. */
+static void hem_is_no_crotch(void **unused)
+{
+    (void)unused;
+    capsules *c = calloc(1, sizeof *c);
+    float hips[2];
+    for (int skirt = 0; skirt < 2; skirt++) {
+        *c = (capsules){0};
+        person_add(c);
+        if (skirt) capsule_add(c, (vec3){0, 1.0f, 0}, (vec3){0, 0.95f, 0}, 0.17f, 0.3f, 1);
+        cutis_rig *rig = capsules_rig(c);
+        assert_string_equal(rig->skeleton, "biped");
+        assert_true(rig->recognised);
+        hips[skirt] = joint_at(rig, "thigh_l").y;
+        cutis_rig_destroy(rig);
+    }
+    print_message("hips %.3f without, %.3f with a skirt\n", (double)hips[0], (double)hips[1]);
+    assert_true(hips[1] > hips[0] - 0.01f);
+    free(c);
+}
+
 /* A shield, and swords longer than arms, do not make a person something else, nor move the hands. */
 static void things_in_the_hands_are_no_limbs(void **unused)
 {
@@ -401,6 +422,7 @@ int main(void)
         cmocka_unit_test(heap_is_not_recognised),
         cmocka_unit_test(arms_that_touch_the_trunk_hang_from_the_shoulders),
         cmocka_unit_test(hand_that_does_not_show_is_the_image_of_the_other),
+        cmocka_unit_test(hem_is_no_crotch),
         cmocka_unit_test(things_in_the_hands_are_no_limbs),
         cmocka_unit_test(legs_in_a_rectangle_are_no_fingers),
     };
