@@ -60,7 +60,7 @@ rig-grown | src/rig/fit_biped.c | s/if (below < 0.22f || .*/if (below + trunk > 
 rig-robe | src/rig/fit_biped.c | s/bool robe = upright_trunk .*/bool robe = false \&\& skirt_find(b, chest, pelvis, 1);/ | test_rig_shapes
 rig-gap | src/rig/fit.h | s/FIT_GAP 0.05f/FIT_GAP -1.0f/; s/FIT_SURE 0.74f/FIT_SURE 0.6f/ | test_rig_shapes
 rig-sides | src/rig/sides.c | s/share = t \* t \* (3 - 2 \* t);/share = 1;/ | test_rig_turned_models
-rig-rays | src/limbs/ray_test.c | s/</>/ | test_rig_curves
+rig-rays | src/limbs/ray_test.c | s/return most - least;/return least - most;/ | test_rig_curves
 body-relax | src/body/remesh.c | s/^\( *\)flip_pass(&m);/\1/ | test_body
 END
 }
