@@ -1192,7 +1192,7 @@ static cutis_result things_try(const shape *body, int point_count, const float *
         bool found = fit_find(bare, NULL, turn, y_up, NULL, 0, jobs, memory, &fits[0], &fits[1]);
         if (!found && (memory->failed || fits[0].score >= 0)) return error_memory(error, "a rig");
         if (!found || !fit_certain(&fits[0], &fits[1])) continue;
-        if (fit_certain(best, second) && fits[0].score < best->score + FIT_GAP) continue;
+        if (fits[0].score < best->score + (fit_certain(best, second) ? FIT_GAP : 0)) continue;
 
         *best = fits[0];
         *second = fits[1];
