@@ -928,6 +928,7 @@ static void twins_add(const fit_body *b, shape *s)
     float near = 0.05f * s->size;
     int count = s->tip_count;
     for (int i = 0; i < count && s->tip_count < SHAPE_TIPS - 1; i++) {
+        /* far ends beside the plane without a twin */
         const shape_tip *tip = &s->tips[i];
         vec3 image = fit_plane_image(plane, tip->place);
         bool low = fit_height(b, tip->place) <= b->ground + LOW * b->height;
@@ -935,6 +936,7 @@ static void twins_add(const fit_body *b, shape *s)
         if (!low && plane->share < SAME_SIDES) continue;
         if (twin_known(b, s, plane, i, low)) continue;
 
+        /* the nearest node to its image */
         int node = node_near(s, image, near);
         if (node >= 0)
             s->tips[s->tip_count++] = (shape_tip){node,
