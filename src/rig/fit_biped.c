@@ -523,7 +523,7 @@ static float face_ahead(const fit_body *b, const head_joints *head, vec3 forward
 /* Share of the way from the top of the head to the pelvis that the shoulders lie below the neck: 0.02 to 0.17. */
 static const float SHOULDERS_BELOW = 0.11f;
 /* Arms that are to be seen tell more than such that are guessed. */
-static const float GROWN_TRUST = 0.95f;
+static const float GROWN_TRUST = 0.96f;
 
 /*
  * The neck as a share of the way from the top of the head to the pelvis: the first place that is an eighth thinner than
