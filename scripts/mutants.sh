@@ -58,7 +58,7 @@ rig-hem | src/rig/fit_biped.c | s/return CLAMP(above \/ .*;/return 0 * above * b
 rig-things | src/rig/fit_things.c | s/TWIN = 0.5f/TWIN = 0/ | test_rig_shapes
 rig-grown | src/rig/fit_biped.c | s/if (below < 0.22f .*/if (below + trunk > 0) return false;/ | test_rig_shapes
 rig-robe | src/rig/fit_biped.c | s/bool robe = upright_trunk .*/bool robe = false \&\& skirt_find(b, chest, pelvis, 1);/ | test_rig_shapes
-rig-gap | src/rig/fit.h | s/FIT_GAP 0.05f/FIT_GAP -1.0f/; s/FIT_SURE 0.74f/FIT_SURE 0.6f/ | test_rig_shapes
+rig-gap | src/rig/fit.h | s/_GAP 0.0[58]f/_GAP -1.0f/; s/FIT_SURE 0.74f/FIT_SURE 0.6f/ | test_rig_shapes
 rig-sides | src/rig/sides.c | s/share = t \* t \* (3 - 2 \* t);/share = 1;/ | test_rig_turned_models
 rig-rays | src/limbs/ray_test.c | s/return most - least;/return least - most;/ | test_rig_curves
 body-relax | src/body/remesh.c | s/^\( *\)flip_pass(&m);/\1/ | test_body

@@ -1144,8 +1144,8 @@ static void landmarks_turn(quat turn, cutis_rig_landmark *landmarks, int count)
 
 bool fit_certain(const fit *best, const fit *second)
 {
-    float rival = MAX(MAX(best->rival, second->score), 0.0f);
-    return best->score >= FIT_SURE && best->score - rival >= FIT_GAP;
+    return best->score >= FIT_SURE && best->score - MAX(best->rival, 0.0f) >= FIT_GAP &&
+           best->score - second->score >= FIT_KIND_GAP;
 }
 
 /* The height of the lowest cell. */

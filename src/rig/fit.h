@@ -17,9 +17,11 @@ enum { FIT_BINS = 64, FIT_WAY = 24, FIT_CELLS = 100 /* along the longest side */
 
 /* A body below this score is not recognised: it gets the tree of its limbs. */
 #define FIT_BOUND 0.5f
-/* Below this score, or nearer than the gap to a template of another kind, the best template is a guess and told so. */
+/* Below this score, or nearer than the gap to another reading of it, the best template is a guess and told so. */
 #define FIT_SURE 0.74f
 #define FIT_GAP 0.05f
+/* The same beside a template of another kind. */
+#define FIT_KIND_GAP 0.08f
 
 typedef struct fit {
     const char *name; /* of the template */
