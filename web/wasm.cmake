@@ -11,14 +11,14 @@ file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/body
      ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c ${PROJECT_SOURCE_DIR}/src/solvers/*/*_state.c
      ${PROJECT_SOURCE_DIR}/src/bake/*.c)
 list(REMOVE_ITEM cold bake/morph_fit.c)
-list(APPEND cold character/character.c character/character_props.c character/joint_parts.c character/joint_shape.c
+list(APPEND cold base/error.c base/memory.c base/text.c character/character.c character/character_props.c character/joint_parts.c character/joint_shape.c
      character/pose.c contact/contact_release.c contact/contact_untangle.c engine/loop.c engine/model.c engine/settings.c
      engine/state.c mesh/bvh.c mesh/mesh.c mesh/near.c mesh/separate.c mesh/surface.c mesh/texel.c mesh/texel_slide.c mesh/topology.c
      mesh/weld.c mesh/wrinkle.c
      solvers/lattice/lattice_adapt.c solvers/lattice/lattice_embed.c solvers/lattice/lattice_graph.c
      solvers/lattice/lattice_layers.c solvers/lattice/lattice_touch.c solvers/lattice/lattice_voxels.c solvers/layers/layers_apart.c solvers/layers/layers_fibres.c
      solvers/layers/layers_paths.c solvers/layers/layers_pieces.c solvers/layers/layers_yield.c
-     solvers/slide/slide_atlas.c solvers/slide/slide_output.c solvers/slide/slide_step.c
+     solvers/solver_kit.c solvers/slide/slide_atlas.c solvers/slide/slide_output.c solvers/slide/slide_step.c
      solvers/springs/springs_bones.c solvers/springs/springs_bulge.c solvers/springs/springs_choice.c
      solvers/springs/springs_contact.c solvers/springs/springs_dffd.c solvers/springs/springs_guard.c solvers/springs/springs_metaballs.c solvers/springs/springs_penetration.c solvers/springs/springs_prop.c
      solvers/springs/springs_reference.c solvers/springs/springs_sibson.c solvers/springs/springs_soft.c
