@@ -59,6 +59,8 @@ rig-things | src/rig/fit_things.c | s/TWIN = 0.5f/TWIN = 0/ | test_rig_shapes
 rig-grown | src/rig/fit_biped.c | s/if (below < 0.22f .*/if (below + trunk > 0) return false;/ | test_rig_shapes
 rig-robe | src/rig/fit_biped.c | s/bool robe = upright_trunk .*/bool robe = false \&\& skirt_find(b, chest, pelvis, 1);/ | test_rig_shapes
 rig-gap | src/rig/fit.h | s/_GAP 0.0[58]f/_GAP -1.0f/; s/FIT_SURE 0.74f/FIT_SURE 0.6f/ | test_rig_shapes
+rig-blocks | src/rig/fit_blocks.c | s/if (turn < 1e-3f) turn += 6.2831853f;/if (turn < 0) turn += 6.2831853f;/ | test_rig_blocks
+rig-digits | src/character/joint_parts.c | s/parts\[above\].kind < first/parts[above].kind < 0/ | test_joint_parts
 rig-sides | src/rig/sides.c | s/share = t \* t \* (3 - 2 \* t);/share = 1;/ | test_rig_turned_models
 rig-rays | src/limbs/ray_test.c | s/return most - least;/return least - most;/ | test_rig_curves
 body-relax | src/body/remesh.c | s/^\( *\)flip_pass(&m);/\1/ | test_body

@@ -1165,6 +1165,9 @@ static cutis_result things_try(const shape *body, int point_count, const float *
                                const int *triangles, quat turn, bool y_up, const cutis_jobs *jobs, arena *memory,
                                fit *best, fit *second, cutis_error *error)
 {
+    /* a score is at most 1: no look could be better by the gap */
+    if (fit_certain(best, second) && best->score + FIT_GAP > 1) return CUTIS_OK;
+
     int *kept = ARENA_ARRAY(memory, int, 3 * (size_t)triangle_count);
     shape *bare = ARENA_ARRAY(memory, shape, 1);
     fit *fits = ARENA_ARRAY(memory, fit, 2);
