@@ -186,9 +186,13 @@ bool process_start(process *started, char *const *argv, FILE *output, FILE *mess
     STARTUPINFOW about = {
         .cb = sizeof about, .dwFlags = STARTF_USESTDHANDLES, .hStdInput = null, .hStdOutput = out, .hStdError = said};
 
-    /* suspended, until it belongs to the family that ends with this process */
+    /* suspended, until it belongs to the family that ends with this process; a busy system may refuse at first */
     PROCESS_INFORMATION info;
-    bool fine = CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &about, &info);
+    bool fine = false;
+    for (int attempt = 0; attempt < 4 && !fine; attempt++) {
+        if (attempt > 0) Sleep(50);
+        fine = CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &about, &info);
+    }
     free(line);
     CloseHandle(null);
     if (!fine) {
