@@ -299,15 +299,6 @@ typedef struct clusters {
     int total;              /* of the excess */
 } clusters;
 
-static int root_find(int *roots, int point)
-{
-    while (roots[point] != point) {
-        roots[point] = roots[roots[point]];
-        point = roots[point];
-    }
-    return point;
-}
-
 /* Join the points of two triangles that cross. */
 static void pair_join(void *context, int first, int second)
 {
@@ -315,11 +306,11 @@ static void pair_join(void *context, int first, int second)
     const int *a = s->mesh->triangles + 3 * (size_t)first, *b = s->mesh->triangles + 3 * (size_t)second;
     if (triangles_share_point(a, b) || mesh_triangles_relate(a, b, s->positions) != TRIANGLES_CROSS) return;
 
-    int root = root_find(s->roots, a[0]);
+    int root = forest_root(s->roots, a[0]);
     s->excess[root] += s->sign;
     s->total += s->sign;
     for (int k = 0; k < 6; k++) {
-        int point = k < 3 ? a[k] : b[k - 3], other = root_find(s->roots, point);
+        int point = k < 3 ? a[k] : b[k - 3], other = forest_root(s->roots, point);
         if (s->sign > 0) s->marks[point] = 1;
         if (other == root) continue;
 
@@ -352,6 +343,6 @@ bool parting_worse(const parting *p, const float *skinned, const float *points, 
 
     /* those that have more: when there are more in all, there is one */
     for (size_t i = 0; i < count; i++)
-        if (marks[i]) marks[i] = s.excess[root_find(s.roots, (int)i)] > 0;
+        if (marks[i]) marks[i] = s.excess[forest_root(s.roots, (int)i)] > 0;
     return s.total > 0;
 }

@@ -26,9 +26,9 @@ static const float MEET = 0.08f;
 static const float SCORE = 0.9f;
 
 typedef struct block {
-    float area, volume; /* of the surface, and what it encloses */
-    float largest[2];   /* areas of the triangles that tell the first two axes */
-    vec3 axes[3];       /* unit, along the edges of the box around it */
+    float volume;     /* that it encloses */
+    float largest[2]; /* areas of the triangles that tell the first two axes */
+    vec3 axes[3];     /* unit, along the edges of the box around it */
     vec3 middle;
     float half[3];
     float bottom, top; /* heights */
@@ -237,7 +237,6 @@ static bool blocks_find(vec3 up, const float *positions, int triangle_count, con
         if (areas[i] < BLOCK_AREA * all || !(areas[i] > 0)) continue;
         if (found->count == BLOCKS_MAX) return false;
         found->blocks[found->count].within = NONE;
-        found->blocks[found->count].area = areas[i];
         found->roots[found->count++] = i;
     }
     if (found->count < BLOCKS_MIN) return false;
