@@ -178,24 +178,64 @@ static int crossings(stage *s, const float *points)
     return mesh_self_intersections(&s->mesh, &tree, points, NULL, NULL, 0);
 }
 
+/* A man stands, and his crossings are parted. The parting refers to the stage itself. */
+static void standing_make(stage *s)
+{
+    *s = stage_make("man", "walk", 0.3, 0);
+    assert_int_equal(parting_build(&s->bound.parting, &s->cracks.closed, NULL, &s->memory, NULL), CUTIS_OK);
+    s->scratch = ARENA_ARRAY(&s->memory, float, deviation_scratch_count(&s->bound));
+    memcpy(s->linear, s->mesh.positions, 3 * (size_t)s->mesh.point_count * sizeof(float));
+    for (int i = 0; i < 12 * s->character->joint_count; i++) s->skin[i] = i % 12 % 5 == 0;
+}
+
+/* One leg is shown by a share of the size nearer to the other. */
+static void leg_push(stage *s, float share)
+{
+    float size = s->character->size, low = s->character->bounds_min[1];
+    for (int p = 0; p < s->mesh.point_count; p++) {
+        const float *rest = s->mesh.positions + 3 * (size_t)p;
+        float part = CLAMP((low + 0.45f * size - rest[1]) / (0.15f * size), 0, 1);
+        memcpy(s->points + 3 * (size_t)p, rest, 3 * sizeof(float));
+        if (rest[0] > 0) s->points[3 * (size_t)p] -= share * size * part;
+    }
+}
+
+/* A leg that sinks into the other step by step: what is shown follows in steps that are not much larger. */
+static void crossings_are_cut_without_jumps(void **state)
+{
+    (void)state;
+    stage s;
+    standing_make(&s);
+    size_t count = (size_t)s.mesh.point_count;
+    float *before = ARENA_ARRAY(&s.memory, float, 3 * count), jump = 0;
+    const float step = 2e-4f; /* of the size */
+    int fallen = 0;
+    for (int i = 0; i <= 200; i++) {
+        leg_push(&s, 0.01f + (float)i * step);
+        fallen += deviation_limit(&s.bound, s.skin, 1, true, s.scratch, NULL, s.points).points > 0;
+        assert_int_equal(crossings(&s, s.points), 0);
+
+        for (size_t p = 0; p < count && i > 0; p++)
+            jump = MAX(jump, vec3_distance(vec3_load(before + 3 * p), vec3_load(s.points + 3 * p)));
+        memcpy(before, s.points, 3 * count * sizeof(float));
+    }
+    print_message("%d of 201 steps fall back; jumps of at most %.4f of the size\n", fallen,
+                  (double)(jump / s.character->size));
+    assert_true(fallen > 20);
+    assert_true(jump < 0.0105f * s.character->size);
+    stage_end(&s);
+}
+
 static void legs_that_skinning_keeps_apart_do_not_cross(void **state)
 {
     (void)state;
-    stage s = stage_make("man", "walk", 0.3, 0);
+    stage s;
+    standing_make(&s);
     const cutis_character *c = s.character;
-    assert_int_equal(parting_build(&s.bound.parting, &s.cracks.closed, NULL, &s.memory, NULL), CUTIS_OK);
-    s.scratch = ARENA_ARRAY(&s.memory, float, deviation_scratch_count(&s.bound));
     float size = c->size, low = c->bounds_min[1], *before = ARENA_ARRAY(&s.memory, float, 3 * (size_t)c->point_count);
 
-    /* standing, one leg is shown in the other: too deep to be parted, within all other bounds */
-    memcpy(s.linear, s.mesh.positions, 3 * (size_t)s.mesh.point_count * sizeof(float));
-    for (int i = 0; i < 12 * c->joint_count; i++) s.skin[i] = i % 12 % 5 == 0;
-    for (int p = 0; p < s.mesh.point_count; p++) {
-        const float *rest = s.mesh.positions + 3 * (size_t)p;
-        float part = CLAMP((low + 0.45f * size - rest[1]) / (0.15f * size), 0, 1);
-        memcpy(s.points + 3 * (size_t)p, rest, 3 * sizeof(float));
-        if (rest[0] > 0) s.points[3 * (size_t)p] -= 0.058f * size * part;
-    }
+    /* one leg is shown in the other: too deep to be parted, within all other bounds */
+    leg_push(&s, 0.058f);
     memcpy(before, s.points, 3 * (size_t)s.mesh.point_count * sizeof(float));
     int crossed = crossings(&s, s.points);
     assert_int_equal(crossings(&s, s.linear), 0);
@@ -278,6 +318,7 @@ int main(void)
         cmocka_unit_test(explosions_of_any_kind_end_within_the_bounds),
         cmocka_unit_test(a_twist_that_skinning_collapses_keeps_its_volume),
         cmocka_unit_test(legs_that_skinning_keeps_apart_do_not_cross),
+        cmocka_unit_test(crossings_are_cut_without_jumps),
         cmocka_unit_test(a_jump_of_the_pose_is_told_and_a_hosts_pull_is_not_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@ typedef struct plates {
     mesh mesh;
     parting parting;
     float *scratch;
+    bool outward; /* way out of crossings */
     bool crossed; /* told by the last run */
 } plates;
 
@@ -40,6 +41,7 @@ static void plates_build(plates *p)
 {
     cutis_error error;
     p->memory = arena_create(NULL);
+    p->outward = false;
     assert_int_equal(mesh_build(&p->mesh, POINTS, p->positions, TRIANGLES, p->triangles, &p->memory, &error), CUTIS_OK);
     assert_int_equal(parting_build(&p->parting, &p->mesh, NULL, &p->memory, &error), CUTIS_OK);
     p->scratch = ARENA_ARRAY(&p->memory, float, parting_scratch_count(&p->parting));
@@ -63,7 +65,7 @@ static int plates_crossings(const plates *p) { return crossings(&p->mesh, p->poi
 
 static int plates_run(plates *p)
 {
-    return parting_run(&p->parting, p->skinned, 1.42f, p->scratch, NULL, p->points, &p->crossed);
+    return parting_run(&p->parting, p->skinned, 1.42f, p->outward, p->scratch, NULL, p->points, &p->crossed);
 }
 
 static float way(const plates *p, const float *from)
@@ -131,7 +133,32 @@ static void what_crosses_at_rest_stays(void **state)
     assert_true(p.parting.rest_count > 0);
     assert_int_equal(plates_run(&p), 0);
     assert_memory_equal(p.points, p.positions, sizeof p.points);
+
+    /* but not where skinning takes it out */
+    p.skinned[3 * (PLATE + MIDDLE) + 2] = 0.05f;
+    assert_true(plates_run(&p) > 0);
+    assert_int_equal(plates_crossings(&p), 0);
     arena_destroy(&p.memory);
+}
+
+static void outward_is_out_of_both_surfaces(void **state)
+{
+    (void)state;
+
+    /* a border of the upper plate, more below than above the lower one: the shortest way takes it all through */
+    for (int outward = 0; outward < 2; outward++) {
+        plates p;
+        plates_shape(&p);
+        plates_build(&p);
+        p.outward = outward;
+        for (int i = 0; i < 2 * SIDE; i++) p.points[3 * (PLATE + i) + 2] = i < SIDE ? -0.006f : 0.004f;
+        assert_true(plates_crossings(&p) > 0);
+        assert_true(plates_run(&p) > 0);
+        float lowest = 1;
+        for (int i = 0; i < 2 * SIDE; i++) lowest = fminf(lowest, p.points[3 * (PLATE + i) + 2] - p.points[3 * i + 2]);
+        assert_true(outward ? lowest > 0 && plates_crossings(&p) == 0 : lowest < -0.004f);
+        arena_destroy(&p.memory);
+    }
 }
 
 static void crossings_of_other_pieces_stay_where_skinning_has_them(void **state)
@@ -158,7 +185,7 @@ static void nothing_goes_far(void **state)
     float before[3 * POINTS];
     memcpy(before, p.points, sizeof before);
     const float size = 0.2f; /* so that the way that is allowed is shorter than what parting takes */
-    assert_true(parting_run(&p.parting, p.skinned, size, p.scratch, NULL, p.points, &p.crossed) > 0);
+    assert_true(parting_run(&p.parting, p.skinned, size, false, p.scratch, NULL, p.points, &p.crossed) > 0);
     assert_true(way(&p, before) <= 0.01001f * size);
     arena_destroy(&p.memory);
 }
@@ -260,6 +287,7 @@ int main(void)
         cmocka_unit_test(shallow_crossings_are_parted),
         cmocka_unit_test(what_is_not_flesh_stays),
         cmocka_unit_test(what_crosses_at_rest_stays),
+        cmocka_unit_test(outward_is_out_of_both_surfaces),
         cmocka_unit_test(crossings_of_other_pieces_stay_where_skinning_has_them),
         cmocka_unit_test(nothing_goes_far),
         cmocka_unit_test(clusters_are_marked_that_are_larger_than_under_skinning),

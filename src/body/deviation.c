@@ -13,7 +13,8 @@
  * 2. What is torn by less is drawn together: both points of a pair by half of the excess, in turn over all pairs.
  * 3. What that leaves is mended by one factor for all points.
  * 4. Where more triangles cross than under skinning (a limb on its way through another, which contact held longer than
- *    skinning did), less and less of the deviation is shown, by the factors of 1.
+ *    skinning did), and parting them the other way does not help, less and less of the deviation is shown, by the
+ *    factors of 1.
  */
 #include "body/deviation.h"
 
@@ -34,11 +35,12 @@ static const float DISTANCE_FREE = 0.06f, DISTANCE_MOST = 0.08f;
 static const float REACH_DEVIATIONS = 4, REACH_LEAST = 0.05f;
 static const float MOVE_TOLD = 1e-4f; /* of the size: points that are moved by less do not count as fallen back */
 /*
- * Where more triangles cross than under skinning, this share of the deviation is left after each round but the last.
- * The same way is shorter there, for only crossings are cut, and they are many.
+ * Where more triangles cross than under skinning, this share of the deviation is taken away first, twice as much in
+ * each round after it, at last all: at most about twice of what is needed, so that a crossing that begins takes little
+ * away and frames do not jump. The way back is shorter there, for only crossings are cut, and they are many.
  */
-static const float CROSSING_KEPT = 0.7f, CROSSING_REACH = 2, CROSSING_REACH_LEAST = 0.01f;
-enum { CROSSING_ROUNDS = 12 };
+static const float CROSSING_CUT = 0.01f, CROSSING_REACH = 2, CROSSING_REACH_LEAST = 0.01f;
+enum { CROSSING_ROUNDS = 8 };
 enum { ROUNDS = 12, SPREAD_PASSES = 64, DRAW_PASSES = 32 };
 
 /* ---- build ---- */
@@ -117,8 +119,8 @@ size_t deviation_scratch_count(const deviation_bound *b)
 typedef struct limiting {
     const deviation_bound *bound;
     const float *skinned; /* (point_count x 3) */
-    const float *moved;   /* (point_count x 3) deviation of the result */
-    const float *turned;  /* (point_count x 3) places under dual quaternions */
+    float *moved;         /* (point_count x 3) deviation of the result */
+    float *turned;        /* (point_count x 3) places under dual quaternions */
     float *shown;         /* (point_count x 3) */
     float *factors;       /* (point_count) of the deviation that is shown */
     float *next;          /* (point_count) */
@@ -299,6 +301,39 @@ static float frame_size(const float *positions, int count, float least)
     return MAX(vec3_distance(low, high), least);
 }
 
+/* Part crossing triangles one way. Counts the points that have gone. Returns whether more cross than under skinning. */
+static bool crossings_part_way(limiting *l, bool outward, float *scratch, const cutis_jobs *jobs, int *parted)
+{
+    const deviation_bound *b = l->bound;
+    bool crossed = false;
+    *parted = parting_run(&b->parting, l->skinned, l->size, outward, scratch, jobs, l->shown, &crossed);
+    cracks_follow(b->joined, b->point_count, l->skinned, l->shown);
+    return crossed && parting_worse(&b->parting, l->skinned, l->shown, scratch, (int *)l->next);
+}
+
+/*
+ * Part crossing triangles, `moved` being where points come from: the shortest way, or, where that leaves more crossings
+ * than skinning has, out of both surfaces, if that leaves no more. Returns as the above.
+ */
+static bool crossings_part(limiting *l, float *scratch, const cutis_jobs *jobs, int *parted)
+{
+    size_t bytes = 3 * (size_t)l->bound->point_count * sizeof(float);
+    if (!crossings_part_way(l, false, scratch, jobs, parted)) return false;
+
+    /* the other way, from the same places */
+    float *first = l->turned;
+    int gone;
+    memcpy(first, l->shown, bytes);
+    memcpy(l->shown, l->moved, bytes);
+    if (!crossings_part_way(l, true, scratch, jobs, &gone)) {
+        *parted = gone;
+        return false;
+    }
+
+    memcpy(l->shown, first, bytes);
+    return true;
+}
+
 /*
  * Where more triangles cross than under skinning, less of the deviation is shown, round by round, at last none. Returns
  * whether there were such places.
@@ -307,12 +342,14 @@ static bool crossings_cut(limiting *l, float *scratch)
 {
     const deviation_bound *b = l->bound;
     int *marks = (int *)l->next, round = 0;
+    float cut = CROSSING_CUT;
 
     while (round < CROSSING_ROUNDS && parting_worse(&b->parting, l->skinned, l->shown, scratch, marks)) {
-        float longest = 0, kept = ++round < CROSSING_ROUNDS ? CROSSING_KEPT : 0;
+        float longest = 0, most = ++round < CROSSING_ROUNDS ? 1 - cut : 0;
+        cut *= 2;
         for (int p = 0; p < b->point_count; p++) {
             if (!marks[p]) continue;
-            l->factors[p] *= kept;
+            l->factors[p] = MIN(l->factors[p], most);
             longest = MAX(longest, vec3_length(vec3_load(l->moved + 3 * (size_t)p)));
         }
 
@@ -339,14 +376,13 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
     float size = frame_size(skinned, b->point_count, b->size);
 
     /* crossings, or as much of them as asked for */
-    bool crossed = false;
     memcpy(moved, points, 3 * count * sizeof(float));
-    if (part) stats.parted = parting_run(&b->parting, skinned, size, factors + 2 * count, jobs, points, &crossed);
+    limiting l = {b, skinned, moved, turned, points, factors, factors + count, size, REACH_LEAST * size};
+    bool worse = part && crossings_part(&l, factors + 2 * count, jobs, &stats.parted);
     for (size_t i = 0; i < 3 * count && strength < 1; i++) points[i] = moved[i] + strength * (points[i] - moved[i]);
     cracks_follow(b->joined, b->point_count, skinned, points);
     for (size_t i = 0; i < 3 * count; i++) moved[i] = points[i] - skinned[i];
-    limiting l = {b, skinned, moved, turned, points, factors, factors + count, size, REACH_LEAST * size};
-    if (!crossed && frame_whole(&l)) return stats;
+    if (!worse && frame_whole(&l)) return stats;
     skinning_dual(&b->skinning, skin, factors + 2 * count, jobs, turned);
 
     /* regions that have exploded, round by round */
@@ -367,7 +403,7 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
         pairs_finish(&l);
         any = true;
     }
-    if (part && crossings_cut(&l, factors + 2 * count)) {
+    if (part && (worse || any) && crossings_cut(&l, factors + 2 * count)) {
         stats.parted++;
         any = true;
     }

@@ -62,6 +62,7 @@ typedef struct parting_work {
     const parting *p;
     const float *skinned;
     float size;
+    bool outward;
     float *points;
     float *start;      /* (point_count x 3) points before */
     int *moved, *last; /* (point_count) 1: by this pass, and by the one before */
@@ -90,9 +91,9 @@ static bool is_flesh(const parting_work *w, const int *corners)
 static bool is_wrong(const parting_work *w, const int pair[2], const int *a, const int *b)
 {
     const parting *p = w->p;
-    if (bsearch(pair, p->rest, (size_t)p->rest_count, 2 * sizeof(int), parting_compare)) return false;
-    if (p->mesh->point_component[a[0]] == p->mesh->point_component[b[0]]) return true;
-    return mesh_triangles_relate(a, b, w->skinned) != TRIANGLES_CROSS;
+    bool known = p->mesh->point_component[a[0]] != p->mesh->point_component[b[0]] ||
+                 bsearch(pair, p->rest, (size_t)p->rest_count, 2 * sizeof(int), parting_compare);
+    return !known || mesh_triangles_relate(a, b, w->skinned) != TRIANGLES_CROSS;
 }
 
 /* Corners of a triangle a part of the way to no lower than `level` along the axis. */
@@ -127,6 +128,11 @@ static bool pair_wrong(const parting_work *w, int first, int second, bool free[2
     return (free[0] || free[1]) && is_wrong(w, pair, a, b);
 }
 
+static vec3 triangle_normal(const vec3 x[3])
+{
+    return vec3_normalize(vec3_cross(vec3_sub(x[1], x[0]), vec3_sub(x[2], x[0])));
+}
+
 /* Part two triangles without a common point, if they cross and should not. */
 static void pair_part(void *context, int first, int second)
 {
@@ -145,7 +151,15 @@ static void pair_part(void *context, int first, int second)
     }
     for (int k = 0; k < 3; k++)
         edge = MAX(edge, MAX(vec3_distance(x[0][k], x[0][(k + 1) % 3]), vec3_distance(x[1][k], x[1][(k + 1) % 3])));
-    float deep = MAX(-triangles_axis(x[0], x[1], &axis), 0) / (DEEP * edge);
+    float overlap = -triangles_axis(x[0], x[1], &axis);
+
+    /* out of both surfaces, if asked for, though that may be the longer way */
+    vec3 out = vec3_sub(triangle_normal(x[1]), triangle_normal(x[0]));
+    if (w->outward && vec3_dot(axis, out) < 0) {
+        axis = vec3_scale(axis, -1);
+        overlap = triangle_highest(axis, x[1]) - triangle_lowest(axis, x[0]);
+    }
+    float deep = MAX(overlap, 0) / (DEEP * edge);
     if (!(deep < 1)) return;
 
     /* both by half of it, or the one that is flesh by all; less of it the deeper they are */
@@ -250,8 +264,8 @@ static bvh frame_tree(const parting *p, const float *points, float *scratch)
     return tree;
 }
 
-int parting_run(const parting *p, const float *skinned, float size, float *scratch, const cutis_jobs *jobs,
-                float *points, bool *crossed)
+int parting_run(const parting *p, const float *skinned, float size, bool outward, float *scratch,
+                const cutis_jobs *jobs, float *points, bool *crossed)
 {
     *crossed = false;
     if (!p->mesh) return 0;
@@ -263,7 +277,9 @@ int parting_run(const parting *p, const float *skinned, float size, float *scrat
     int *marks = (int *)(start + 3 * count);
     memcpy(start, points, 3 * count * sizeof(float));
     memset(marks, 0, 2 * count * sizeof(int));
-    parting_work w = {.p = p, .skinned = skinned, .size = size, .points = points, .start = start};
+    parting_work w = {.p = p, .skinned = skinned, .size = size, .outward = outward};
+    w.points = points;
+    w.start = start;
     w.moved = marks;
     w.last = marks + count;
     w.low = vec3_make(FLT_MAX, FLT_MAX, FLT_MAX);

@@ -12,7 +12,7 @@
 typedef struct parting {
     const mesh *mesh; /* the drawn one; NULL: nothing is parted */
     bvh tree;         /* of its triangles, at rest */
-    int rest_count;   /* pairs that cross at rest: they are modelled so, and stay */
+    int rest_count;   /* pairs that cross at rest: they are modelled so, and stay where skinning has them cross, too */
     const int *rest;  /* (rest_count x 2), sorted */
 } parting;
 
@@ -24,11 +24,12 @@ cutis_result parting_build(parting *p, const mesh *mesh, const cutis_jobs *jobs,
 size_t parting_scratch_count(const parting *p);
 /*
  * Move crossing triangles of points (point_count x 3) apart, those that `skinned` (the same under linear skinning) has,
- * too, only within a component. Points that are where skinning has them stay. size: of the frame. crossed: whether
- * there were such triangles, near enough to be parted or not. Returns how many points have moved.
+ * too, only within a component. Points that are where skinning has them stay. size: of the frame. outward: out of both
+ * surfaces, instead of the shortest way. crossed: whether there were such triangles, near enough to be parted or not.
+ * Returns how many points have moved.
  */
-int parting_run(const parting *p, const float *skinned, float size, float *scratch, const cutis_jobs *jobs,
-                float *points, bool *crossed);
+int parting_run(const parting *p, const float *skinned, float size, bool outward, float *scratch,
+                const cutis_jobs *jobs, float *points, bool *crossed);
 /*
  * Where more triangles of points (point_count x 3) cross than under linear skinning: marks (point_count) become 1 at
  * the triangles of clusters that are larger than under skinning, else 0. Returns whether there are such clusters. A
