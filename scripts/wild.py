@@ -2,13 +2,17 @@
 """wild.py: bake every character that can be found, judge it, and draw it beside linear skinning.
 
 usage: scripts/wild.py [--program P] [--models DIR] [--output DIR] [--solver A,B] [--only PATTERN] [--clips first|all|WORDS]
-                       [--seconds S] [--timeout S] [--jobs N] [--short] [--no-sheets] [--again] [--document FILE]
+                       [--seconds S] [--random DEGREES] [--timeout S] [--jobs N] [--short] [--no-sheets] [--again]
+                       [--document FILE]
 
 Every file under DIR (default ../shared/models) with a skeleton and a clip is baked by each solver at its default
 settings; one without a clip gets a motion of DIR/cmu-mocap where its joints are recognised. One row each goes to the
 console and to OUTPUT/table.md and table.json (default build/wild), a contact sheet each, linear skinning above the
 solver, to OUTPUT/*.png, and all sheets to OUTPUT/index.html. Rows of runs that crash or take too long are kept, too.
 Lengths are percent of the size, angles degrees. A row is made again only when the program or its arguments changed.
+
+--random plays a motion that no animator made, of one second: every joint of a .glb turns about random axes by up to so
+many degrees, there and back four times. It is the same in every run. Clips of the file are left out.
 
 Where ../shared/referee/harm.py is present, it judges the same frames, in a process of its own, under `referee`.
 
@@ -21,9 +25,12 @@ import fnmatch
 import hashlib
 import html
 import json
+import math
 import os
+import random
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import time
@@ -52,6 +59,64 @@ def run(arguments, timeout):
             out, err = process.communicate()
         code = None
     return code, out.decode(errors="replace"), err.decode(errors="replace"), time.monotonic() - start
+
+
+def turned(rotation, axis, angle):
+    """A quaternion (x, y, z, w) times a turn about a unit axis."""
+    ax, ay, az, aw = rotation
+    half = math.sin(angle / 2)
+    bx, by, bz, bw = axis[0] * half, axis[1] * half, axis[2] * half, math.cos(angle / 2)
+    return (aw * bx + ax * bw + ay * bz - az * by, aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw, aw * bw - ax * bx - ay * by - az * bz)
+
+
+def random_clip(path, degrees, to):
+    """Write a .glb again with one clip, in which every joint turns at random. Returns whether it has a skeleton."""
+    with open(path, "rb") as file:
+        data = file.read()
+    length = struct.unpack_from("<I", data, 12)[0]
+    document, chunk = json.loads(data[20:20 + length]), data[20 + length:]
+    binary = bytearray(chunk[8:])
+    joints = sorted({joint for skin in document.get("skins", []) for joint in skin["joints"]})
+    joints = [joint for joint in joints if "matrix" not in document["nodes"][joint]]
+    if not joints or not document.get("buffers") or "uri" in document["buffers"][0]:
+        return False
+
+    def accessor(values, kind, bounds):
+        document["bufferViews"].append({"buffer": 0, "byteOffset": len(binary), "byteLength": 4 * len(values)})
+        binary.extend(struct.pack("<%df" % len(values), *values))
+        width = {"SCALAR": 1, "VEC4": 4}[kind]
+        document["accessors"].append(dict(bounds, bufferView=len(document["bufferViews"]) - 1, componentType=5126,
+                                          count=len(values) // width, type=kind))
+        return len(document["accessors"]) - 1
+
+    # rest, then random turns, the last as the first
+    chance = random.Random(os.path.basename(path))
+    binary.extend(bytes(-len(binary) % 4))
+    times = [k / 4 for k in range(5)]
+    time_accessor = accessor(times, "SCALAR", {"min": [times[0]], "max": [times[-1]]})
+    clip = {"name": "random %g" % degrees, "samplers": [], "channels": []}
+    for joint in joints:
+        rest, values = document["nodes"][joint].get("rotation", [0, 0, 0, 1]), []
+        for k in range(len(times)):
+            axis = [chance.gauss(0, 1) for _ in range(3)]
+            norm = math.sqrt(sum(x * x for x in axis)) or 1
+            angle = 0 if k in (0, len(times) - 1) else math.radians(chance.uniform(-degrees, degrees))
+            values.extend(turned(rest, [x / norm for x in axis], angle))
+        clip["samplers"].append({"input": time_accessor, "output": accessor(values, "VEC4", {})})
+        clip["channels"].append({"sampler": len(clip["samplers"]) - 1, "target": {"node": joint, "path": "rotation"}})
+    document["animations"] = [clip]
+    document["buffers"][0]["byteLength"] = len(binary)
+    text = json.dumps(document).encode()
+    text += b" " * (-len(text) % 4)
+    result = struct.pack("<III", 0x46546C67, 2, 28 + len(text) + len(binary)) + struct.pack("<I", len(text)) + b"JSON"
+    result += text + struct.pack("<I", len(binary)) + b"BIN\0" + binary
+
+    # an equal file keeps its date, so that its rows are not made again
+    if not os.path.exists(to) or open(to, "rb").read() != result:
+        with open(to, "wb") as file:
+            file.write(result)
+    return True
 
 
 def first_line(text):
@@ -112,6 +177,11 @@ class Wild:
         """Dictionaries of what is baked: label, path, arguments that choose the motion, seconds of the range."""
         motions = self.motions()
         for label, path in self.files():
+            if self.options.random:
+                copy = os.path.join(self.options.output, re.sub(r"[^A-Za-z0-9.]+", "_", label))
+                if not path.lower().endswith(".glb") or not random_clip(path, self.options.random, copy):
+                    continue
+                path = copy
             code, out, err, _ = run([self.program, "info", path, "--json"], 120)
             if code != 0:
                 yield {"label": label, "path": path, "skip": first_line(err) or "info exits with %s" % code}
@@ -304,6 +374,8 @@ def main():
     parser.add_argument("--clips", default="first", metavar="first|all|WORDS",
                         help="words: of each character the clip that has the first of them in its name, run,walk for one")
     parser.add_argument("--seconds", type=float, default=0, help="at most so much of each clip; 0 for all")
+    parser.add_argument("--random", type=float, default=0, metavar="DEGREES",
+                        help="a second of random turns of every joint, by up to so much, in place of the file's clips")
     parser.add_argument("--timeout", type=float, default=900, help="seconds for one bake")
     parser.add_argument("--jobs", type=int, default=1, help="bakes at a time")
     parser.add_argument("--threads", type=int, default=0, help="of each bake; 0: its share of the processors")
