@@ -307,41 +307,38 @@ def cells(row):
             referee, row["verdict"]]
 
 
-DOCUMENT = """# Characters that nobody here made
-
-Figures of `scripts/wild.py %s`: every character of the models that
-are used for tests, at default settings. Distances are percent of the size, by the independent referee (largest, 99th percentile), angles
-of patches against linear skinning in degrees (95th percentile), torn pairs, bone layer outside and volume in percent; pairs of drawn
-triangles that intersect, in the worst of the frames looked at, and under linear skinning in the same frame.
-
-Bounds: p99 4, largest 8 where nothing collides, turned 12, torn 0.05, volume within 1 or that of linear skinning, pairs at most those of
-linear skinning. The referee counts points that are near in the first frame as torn: a limb that linear skinning has inside another and
-contact takes out of it is torn by that count. "At rest" is the same share by the program's own count, of points that are near at
-rest: neighbours in the skin. "Fallback" is the share of the skin that is shown nearer to linear skinning than the solver has it
-([BODY.md](BODY.md)). Clips named .bvh are human walks; animals without clips get them, too, which no skin can follow.
-
-| character | clip | p99 | largest | turned | torn | at rest | fallback | bone out | pairs (linear) | volume | verdict |
+TABLE = """| character | clip | p99 | largest | turned | torn | at rest | fallback | bone out | pairs (linear) | volume | verdict |
 |---|---|---|---|---|---|---|---|---|---|---|---|
 """
 
 
-def write_document(rows, arguments, path):
-    """The table without its long columns, for the documents."""
+def write_document(rows, command, path):
+    """The table without its long columns, in place of the one below the command's line in a document."""
+    table = TABLE
+    for row in rows:
+        if "failed" in row:
+            continue
+        text, r = cells(row), row.get("referee")
+        name = os.path.splitext(os.path.basename(row["character"]))[0]
+        named = (row["clip"] or "").split("|")[-1]
+        figures = ["%.1f" % (100 * r["disp_p99"]), "%.1f" % (100 * r["disp_max"]), "%.0f" % r["angle_p95"],
+                   "%.2f" % (100 * r["torn"])] if r else text[3:7]
+        figures += ["%.2f" % (100 * row["figures"][key]) for key in ("torn", "fallback")]
+        table += "| %s |\n" % " | ".join([name, named] + figures + text[7:10] + [row["level"]])
+    levels = [row.get("level") for row in rows if "failed" not in row]
+    table += "\n%d rows: %d good, %d to look at, %d bad.\n" % (
+        len(levels), levels.count("good"), levels.count("look"), levels.count("bad"))
+
+    with open(path) as file:
+        document = file.read()
+    line = "    " + command + "\n"
+    if line not in document:
+        print("wild: %s has no line '%s', so its table stays" % (path, line.strip()), file=sys.stderr)
+        return
+    before, after = document.split(line, 1)
+    after = re.sub(r"(?s)\| character \|.*? bad\.\n", lambda _: table, after, count=1)
     with open(path, "w") as file:
-        file.write(DOCUMENT % arguments)
-        for row in rows:
-            if "failed" in row:
-                continue
-            text, r = cells(row), row.get("referee")
-            name = os.path.splitext(os.path.basename(row["character"]))[0]
-            named = (row["clip"] or "").split("|")[-1]
-            figures = ["%.1f" % (100 * r["disp_p99"]), "%.1f" % (100 * r["disp_max"]), "%.0f" % r["angle_p95"],
-                       "%.2f" % (100 * r["torn"])] if r else text[3:7]
-            figures += ["%.2f" % (100 * row["figures"][key]) for key in ("torn", "fallback")]
-            file.write("| %s |\n" % " | ".join([name, named] + figures + text[7:10] + [row["level"]]))
-        levels = [row.get("level") for row in rows if "failed" not in row]
-        file.write("\n%d rows: %d good, %d to look at, %d bad.\n" % (
-            len(levels), levels.count("good"), levels.count("look"), levels.count("bad")))
+        file.write(before + line + after)
 
 
 def write_tables(rows, output):
@@ -382,7 +379,7 @@ def main():
     parser.add_argument("--short", action="store_true", help="a few frames of a few characters")
     parser.add_argument("--no-sheets", action="store_true", help="no pictures")
     parser.add_argument("--again", action="store_true", help="make every row again")
-    parser.add_argument("--document", metavar="FILE", help="write the table without its long columns to this file, too")
+    parser.add_argument("--document", metavar="FILE", help="replace the table below the line with this command in this document")
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a verdict is bad")
     options = parser.parse_args()
     options.models = os.path.abspath(options.models)
@@ -396,6 +393,14 @@ def main():
     if not os.path.exists(options.program):
         sys.exit("wild: there is no program %s; build it first" % options.program)
     os.makedirs(options.output, exist_ok=True)
+
+    # the command as a document has it: what is baked, not where or how many at a time
+    asked = []
+    for key in ("solver", "random", "seconds", "clips"):
+        if getattr(options, key) != parser.get_default(key):
+            value = getattr(options, key)
+            asked.append("--%s %s" % (key, "%g" % value if isinstance(value, float) else value))
+    asked += ["--only " + pattern for pattern in options.only or []]
     wild = Wild(options)
     rows = []
 
@@ -419,8 +424,7 @@ def main():
                 print(" | ".join(cells(row)), flush=True)
             write_tables(rows, options.output)
             if options.document:
-                shown = ["--%s %s" % (key, getattr(options, key)) for key in ("solver", "seconds", "clips")]
-                write_document(rows, " ".join(shown), options.document)
+                write_document(rows, "scripts/wild.py " + " ".join(asked), options.document)
     counts = {level: sum(row.get("level") == level for row in rows) for level in ("good", "look", "bad")}
     failed = [row for row in rows if "failed" in row and row["solver"]]
     unread = [row for row in rows if "failed" in row and not row["solver"]]

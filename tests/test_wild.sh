@@ -25,4 +25,13 @@ touch mark
 wild --solver layers,lattice --only khronos-RiggedFigure --only khronos-Fox
 checks=$((checks + 1))
 [ -z "$(find wild -name '*.row.json' -newer mark)" ] || fail "rows were made again"
+
+# Random motion replaces the clips, and a document's table the one before.
+printf 'text\n\n    scripts/wild.py --solver layers --random 20 --seconds 0.3 --only khronos-Fox\n\n| character |\n0 bad.\nmore\n' >document.md
+wild --solver layers --random 20 --only khronos-Fox --document document.md
+shows "Fox.glb | random 20 | layers"
+shows "== wild: 1 rows: .* 0 bad, 0 failed"
+checks=$((checks + 1))
+grep -q '^| Fox | random 20 |' document.md && [ "$(sed -n '1p;$p' document.md | tr '\n' ' ')" = 'text more ' ] ||
+    fail "document.md: $(cat document.md)"
 finish
