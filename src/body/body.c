@@ -26,6 +26,8 @@ static const float UNFOLD_EDGES = 0.15f;
 static const float UNFOLD_MOST = 0.3f;
 /* except where skin weights differ from the body's by more than this (eyelids, lips: finer than the body's edges). */
 static const float UNFOLD_WEIGHTS = 0.2f;
+/* Drawn points move no further than this many edges of the body, in each of two steps, to keep the volume. */
+static const float FILL_MOST = 0.2f;
 /* Drawn points further than this from the surface of a union lie in it, over the edges there. */
 static const float DEEP_EDGES = 1;
 /*
@@ -759,6 +761,30 @@ static float find_hold(const sim_body *b, const cutis_character *drawn, int poin
     return held > 0.999f ? smooth_fall(apart / UNFOLD_WEIGHTS - 1) : 0;
 }
 
+/* What gives the drawn mesh its volume: flesh on the body's surface, as far as it is held there. */
+static cutis_result find_fullness(const work *w, sim_body *b, arena *memory, cutis_error *error)
+{
+    const drawn_cracks *cracks = w->def->cracks;
+    float *gives = ARENA_ARRAY(memory, float, cracks->closed.point_count);
+    float *follows = ARENA_ARRAY(memory, float, cracks->closed.point_count);
+    if (memory->failed) return error_memory(error, "a simulation body");
+
+    /* what is carried goes with it, as far as with the body */
+    for (int p = 0; p < cracks->closed.point_count; p++) {
+        if (b->bare[p]) gives[p] = FILL_MOST * b->holds[p] * b->lengths[p];
+        for (int k = b->anchor_first[p]; k < b->anchor_first[p + 1] && !b->bare[p]; k++)
+            follows[p] += b->anchor_weights[k];
+    }
+
+    b->volume = mesh_volume(b->mesh.triangle_count, b->mesh.triangles, b->mesh.positions);
+    b->fullness = (fullness){.character = w->def->character,
+                             .mesh = &cracks->closed,
+                             .joined = cracks->joined,
+                             .gives = gives,
+                             .follows = follows};
+    return fullness_build(&b->fullness, w->scratch, memory, error);
+}
+
 /* Heights, sides and holds of all drawn points. */
 static cutis_result find_places(const work *w, sim_body *b, arena *memory, cutis_error *error)
 {
@@ -842,6 +868,7 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
     b->anchor_weights = weights;
     b->lengths = lengths;
     result = find_places(w, b, memory, error);
+    if (!result) result = find_fullness(w, b, memory, error);
     if (result) return result;
 
     /* linear skinning of both meshes */
@@ -988,7 +1015,7 @@ size_t body_scratch_count(const sim_body *b)
 {
     if (!b->character) return 0;
     size_t skinning_count = MAX(skinning_scratch_count(&b->drawn_skinning), skinning_scratch_count(&b->body_skinning));
-    return 6 * (size_t)b->character->point_count + skinning_count;
+    return MAX(6 * (size_t)b->character->point_count + skinning_count, fullness_scratch_count(&b->fullness));
 }
 
 /*
@@ -1047,6 +1074,12 @@ void body_show(const sim_body *b, const float *skin, const float *body_points, f
         if (b->holds[p] > 0) x = unfold(b, p, x, place, vec3_normalize(normal), vec3_length(moved));
         vec3_store(points + 3 * (size_t)p, x);
     }
+}
+
+void body_fill(const sim_body *b, const float *skin, const float *body_points, float *scratch, float *points)
+{
+    double volume = mesh_volume(b->mesh.triangle_count, b->mesh.triangles, body_points);
+    fullness_run(&b->fullness, skin, b->volume > 0 ? volume / b->volume : 1, scratch, points);
 }
 
 void body_skin(const sim_body *b, const float *skin, float *scratch, const cutis_jobs *jobs, float *points)

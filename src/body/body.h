@@ -8,12 +8,14 @@
  *
  *     drawn vertex = linear skinning of the file + sum of weights x (body point - linear skinning of the body point)
  *
- * so that a body without deviation shows the file's own skinning.
+ * so that a body without deviation shows the file's own skinning; closed drawn meshes then get back what volume
+ * they lose (fullness.h).
  */
 #ifndef BODY_BODY_H
 #define BODY_BODY_H
 
 #include "body/body_cracks.h"
+#include "body/fullness.h"
 #include "character/skinning.h"
 #include "mesh/mesh.h"
 
@@ -33,7 +35,9 @@ typedef struct sim_body {
     const float *sides; /* the same across the normal */
     const float *holds; /* 0..1: how far it can be held there; 0: not wholly on flesh, or of other skin weights */
     const float *lengths;    /* (drawn point_count) edge length of the body there, scene units */
+    fullness fullness;       /* of the drawn mesh */
     mesh mesh;               /* of the body */
+    double volume;           /* of the body at rest */
     skinning drawn_skinning; /* of the drawn points */
     skinning body_skinning;  /* of the body's points */
 } sim_body;
@@ -46,11 +50,14 @@ typedef struct body_def {
     const cutis_jobs *jobs;
 } body_def;
 
-/* All but body.character is in `memory`; body_release frees that. */
+/*
+ * All but body.character is in `memory`; body_release frees that. The character and the cracks of the definition must
+ * outlive the body.
+ */
 cutis_result body_build(const body_def *def, arena *memory, sim_body *result, cutis_error *error);
 void body_release(sim_body *b); /* one that was never built is allowed */
 
-/* Floats of scratch that body_show needs. */
+/* Floats of scratch that body_show and body_fill need. */
 size_t body_scratch_count(const sim_body *b);
 /*
  * Drawn points (drawn point_count x 3) from the body's points in the pose of `skin` (joint_count x 12). scratch:
@@ -58,6 +65,8 @@ size_t body_scratch_count(const sim_body *b);
  */
 void body_show(const sim_body *b, const float *skin, const float *body_points, float *scratch, const cutis_jobs *jobs,
                float *points);
+/* Give the points that body_show has shown their volume: see fullness.h. The scratch begins as a double may. */
+void body_fill(const sim_body *b, const float *skin, const float *body_points, float *scratch, float *points);
 /* Linear skinning of the drawn points (point_count x 3). */
 void body_skin(const sim_body *b, const float *skin, float *scratch, const cutis_jobs *jobs, float *points);
 /* The value (`width` floats) at a drawn point of values at the body's vertices, by the same anchors. */

@@ -1,0 +1,43 @@
+/*
+ * fullness.h: gives a drawn mesh back the volume that its flat triangles lose in bends.
+ *
+ * The triangles of a coarse drawn mesh are chords of the simulation body's surface. Where flesh bends they lie deeper
+ * in it than at rest, although every drawn point is where it belongs: the body keeps its volume, and what is shown
+ * loses 2 to 6 %. Points of closed components are moved along their normals until each component has its rest volume:
+ * where joints bend in the pose, and the less the thinner the flesh is.
+ */
+#ifndef BODY_FULLNESS_H
+#define BODY_FULLNESS_H
+
+#include "mesh/mesh.h"
+
+/* A point that goes with a place of flesh: clothing, so that flesh does not come through it. */
+typedef struct fullness_tie {
+    int point, corners[3];
+    float weights[3]; /* sum to how far it goes with it */
+} fullness_tie;
+
+typedef struct fullness {
+    const cutis_character *character; /* the drawn one, for its skin weights */
+    const mesh *mesh;                 /* drawn, without cracks */
+    const int *joined;                /* (point_count) the point whose move each takes; NULL: its own */
+    const float *gives;    /* (point_count) how far a point may go, scene units; 0: it stays, as all but flesh does */
+    const float *follows;  /* (point_count) 0..1, how far a point that stays goes with the flesh nearest to it */
+    const float *areas;    /* (point_count) squared length of the normal at rest, summed over triangles */
+    const double *volumes; /* (component_count) six times that at rest; 0: the component is open, or no flesh, and stays
+                            */
+    int tie_count;
+    const fullness_tie *ties; /* of the points that follow */
+} fullness;
+
+/* Floats of scratch that fullness_run needs. */
+size_t fullness_scratch_count(const fullness *f);
+/* Find areas, volumes and ties, in `memory`; the other fields are given. */
+cutis_result fullness_build(fullness *f, arena *scratch, arena *memory, cutis_error *error);
+/*
+ * Move the points (point_count x 3) that are shown in the pose of `skin` (joint_count x 12). body: volume of the
+ * body over that at rest. A component within 0.01 % of its volume is left to the bit.
+ */
+void fullness_run(const fullness *f, const float *skin, double body, float *scratch, float *points);
+
+#endif
