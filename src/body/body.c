@@ -559,8 +559,9 @@ static float *drawn_normals(const work *w)
             vec3 v = vec3_sub(vec3_load(p->surface.positions + 3 * (size_t)c[2]), a);
             vec3 n = vec3_cross(u, v);
             for (int k = 0; k < 3; k++) {
-                int source = p->sources[c[k]];
-                if (p->sheet && w->base.point_pieces[source] != i) continue; /* the root of a fin faces as its trunk */
+                int source = p->corner_sources[3 * (size_t)t + (size_t)k];
+                /* the root of a fin faces as its trunk */
+                if (w->roles[i] == PART_CARRIED && (p->cut || p->welded) && w->base.point_pieces[source] != i) continue;
                 float *sum = normals + 3 * (size_t)source;
                 vec3_store(sum, vec3_add(vec3_load(sum), n));
             }
@@ -912,10 +913,15 @@ static cutis_result find_pieces(work *w, const mesh *closed, const int *sheets, 
     result = parts_find(w->def->character, &w->base, LATTICE, w->scratch, w->roles, error);
 
     /* points at the root of a sheet are flesh */
-    for (int i = 0; !result && sheets && i < w->base.piece_count; i++) {
+    int *owners = w->base.point_pieces;
+    for (int i = 0; !result && i < w->base.piece_count; i++) {
         const base_piece *p = &w->base.pieces[i];
-        for (int h = 0; w->roles[i] == PART_FLESH && h < 3 * p->drawn_triangle_count; h++)
-            w->base.point_pieces[closed->triangles[3 * p->triangle_sources[h / 3] + h % 3]] = i;
+        for (int h = 0; w->roles[i] == PART_FLESH && h < 3 * p->drawn_triangle_count; h++) {
+            int point = p->corner_sources[h];
+            const base_piece *owner = owners[point] >= 0 ? &w->base.pieces[owners[point]] : NULL;
+            bool part = !owner || owner->cut || owner->welded;
+            if (part && (!owner || w->roles[owners[point]] == PART_CARRIED)) owners[point] = i;
+        }
     }
 
     return result;

@@ -25,6 +25,7 @@ typedef struct cutting {
     const mesh *mesh;
     const int *sheets; /* (triangles) as given to base_build; NULL: none */
     bool *cut;         /* (count) at the edge between a sheet and the rest of its piece */
+    bool *crowded;     /* (count) at an edge of more than two triangles */
     int count;         /* of half-edges: 3 a triangle */
     bool *turned;      /* (triangles) runs the other way round than in the file */
     int *corners;      /* (count) drawn points */
@@ -109,6 +110,7 @@ static bool pair(cutting *c, arena *scratch)
         while (end < c->count && keys[end].key == keys[begin].key) end++;
         for (int i = begin; i < end; i++) {
             int h = keys[i].half_edge;
+            c->crowded[h] = end - begin > 2;
             for (int k = begin; k < end; k++) {
                 int other = sheet_of(c, keys[k].half_edge);
                 if (other != 0 && sheet_of(c, h) != 0 && other != sheet_of(c, h)) c->cut[h] = true;
@@ -181,12 +183,14 @@ static bool sides_match(const cutting *c, int h, int g)
  */
 static int sew(cutting *c, int *next, int *last, bool *sewn)
 {
+    /* the border as rings */
     for (int h = 0; h < c->count; h++) {
         if (c->twins[h] >= 0) continue;
         next[h] = c->outgoing[c->points[next_of(h)]];
         last[next[h]] = h;
     }
 
+    /* from wherever two sides meet, backwards along the ring */
     int count = 0;
     for (int start = 0; start < c->count; start++) {
         int h = start;
@@ -266,6 +270,7 @@ static cutis_result cut(cutting *c, const mesh *m, const int *sheets, arena *scr
 {
     *c = (cutting){.mesh = m, .sheets = sheets, .count = 3 * m->triangle_count};
     c->cut = ARENA_ARRAY(scratch, bool, c->count);
+    c->crowded = ARENA_ARRAY(scratch, bool, c->count);
     c->turned = ARENA_ARRAY(scratch, bool, m->triangle_count);
     c->corners = ARENA_ARRAY(scratch, int, c->count);
     c->twins = ARENA_ARRAY(scratch, int, c->count);
@@ -309,6 +314,12 @@ static void piece_measure(base_piece *p)
         int first = s->triangles[3 * t];
         s->triangles[3 * t] = s->triangles[3 * t + 1];
         s->triangles[3 * t + 1] = first;
+    }
+
+    for (int t = 0; t < p->drawn_triangle_count; t++) {
+        int first = p->corner_sources[3 * t];
+        p->corner_sources[3 * t] = p->corner_sources[3 * t + 1];
+        p->corner_sources[3 * t + 1] = first;
     }
 
     p->volume = -p->volume;
@@ -529,6 +540,7 @@ static cutis_result make_pieces(const cutting *c, arena *memory, arena *scratch,
         p->cap_first = ARENA_ARRAY(memory, int, caps + 1);
         p->cap_points = ARENA_ARRAY(memory, int, boundary[i]);
         p->triangle_sources = ARENA_ARRAY(memory, int, s->triangle_count);
+        p->corner_sources = ARENA_ARRAY(memory, int, 3 * (size_t)s->triangle_count);
         loops[i] = ARENA_ARRAY(scratch, int, boundary[i] + 1);
 
         p->drawn_triangle_count = s->triangle_count;
@@ -554,6 +566,7 @@ static cutis_result make_pieces(const cutting *c, arena *memory, arena *scratch,
         int i = piece[c->points[h]];
         surface *s = &b->pieces[i].surface;
         s->triangles[3 * (size_t)s->triangle_count + (size_t)(h % 3)] = local[c->points[h]];
+        b->pieces[i].corner_sources[3 * (size_t)s->triangle_count + (size_t)(h % 3)] = c->corners[h];
         if (h % 3 == 2) b->pieces[i].triangle_sources[s->triangle_count++] = h / 3;
         if (c->twins[h] < 0) loops[i][boundary[i]++] = h;
     }
@@ -570,6 +583,8 @@ static cutis_result make_pieces(const cutting *c, arena *memory, arena *scratch,
         k.half_edge_count = boundary[i];
         p->cut = sheet_of(c, 3 * p->triangle_sources[0]) != 0;
         p->sheet = sheet_of(c, 3 * p->triangle_sources[0]) > 0;
+        for (int h = 0; h < 3 * p->drawn_triangle_count; h++)
+            p->welded |= c->crowded[3 * p->triangle_sources[h / 3] + h % 3];
         piece_cap(p, &k);
         piece_measure(p);
     }

@@ -19,8 +19,11 @@ typedef struct base_piece {
     int cap_count;
     int drawn_triangle_count; /* the first triangles of the surface; caps follow */
     int *triangle_sources;    /* (drawn_triangle_count) the drawn triangle of each */
-    bool cut;                 /* part of a larger piece that was cut along a sheet */
-    bool sheet;               /* the sheet */
+    int *corner_sources; /* (drawn_triangle_count x 3) the drawn points of their corners; of a point at which a slit
+                            is sewn two differ */
+    bool cut;            /* part of a larger piece that was cut along a sheet */
+    bool welded;         /* has an edge of more than two triangles: others were cut apart from it there */
+    bool sheet;          /* the sheet */
     double area, cap_area, volume;
     vec3 low, high;
 } base_piece;

@@ -89,7 +89,7 @@ static int find_behind(const sheet_work *w, int triangle, vec3 x)
                 &s);
 
     /* a slit that is shut has flesh in front */
-    if (s.found >= 0 && s.distance < SIDE_UNKNOWN && lies_inside(w, vec3_madd(x, normal, 2 * SIDE_UNKNOWN))) return -1;
+    if (s.found >= 0 && s.distance <= SIDE_UNKNOWN && lies_inside(w, vec3_madd(x, normal, 2 * SIDE_UNKNOWN))) return -1;
     return s.found;
 }
 
@@ -138,13 +138,16 @@ static cutis_result mark_rims(const sheet_work *w, bool *thin, arena *scratch, c
     int count = w->piece->drawn_triangle_count;
     int *list = ARENA_ARRAY(scratch, int, 3 * (size_t)count);
     if (!list) return error_memory(error, "a simulation body");
+
+    /* a tree of the thin ones */
     int thin_count = 0;
     for (int t = 0; t < count; t++)
         if (thin[t]) memcpy(list + 3 * (size_t)thin_count++, s->triangles + 3 * (size_t)t, 3 * sizeof(int));
     if (thin_count == 0) return CUTIS_OK;
-
     bvh tree;
     cutis_result result = bvh_build(&tree, thin_count, list, s->positions, scratch, error);
+
+    /* others with three corners on it */
     for (int t = 0; !result && t < count; t++) {
         if (thin[t]) continue;
         int near = 0;
@@ -167,12 +170,15 @@ static cutis_result join_thin(const sheet_work *w, const bool *thin, int *forest
         mesh_build(&topology, s->point_count, s->positions, s->triangle_count, s->triangles, scratch, error);
     if (result) return result;
 
+    /* over edges */
     for (int t = 0; t < count; t++) forest[t] = t;
     for (int e = 0; e < topology.edge_count; e++) {
         int a = topology.edge_triangles[2 * e], b = topology.edge_triangles[2 * e + 1];
         if (a < 0 || b < 0 || a >= count || b >= count || !thin[a] || !thin[b]) continue;
         forest_join(forest, a, b);
     }
+
+    /* through the sheet */
     for (int i = 0; i < PLACES * count; i++)
         if (w->behind[i] >= 0 && thin[i / PLACES] && thin[w->behind[i]]) forest_join(forest, i / PLACES, w->behind[i]);
     return CUTIS_OK;
