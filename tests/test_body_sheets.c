@@ -20,6 +20,8 @@ typedef struct fin {
     int rings;
     float thickness, height;
     bool strip, turned;
+    bool blunt; /* the ends of its root are as thick as the fin */
+    bool still; /* it stands where one joint moves all */
 } fin;
 
 typedef struct finned {
@@ -91,8 +93,9 @@ static void add_fin(finned *f, const fin *def, float size)
         add_face(f, grid[0][ROWS][r], grid[0][ROWS][r + 1], grid[1][ROWS][r + 1], grid[1][ROWS][r]);
     for (int row = 0; row < ROWS; row++) {
         int(*p)[MOST_RINGS] = grid[0] + row, (*n)[MOST_RINGS] = grid[1] + row;
-        add_face(f, p[0][first], p[1][first], n[1][first], row ? n[0][first] : -1);
-        add_face(f, p[1][last], p[0][last], row ? n[0][last] : n[1][last], row ? n[1][last] : -1);
+        bool wide = row > 0 || def->blunt;
+        add_face(f, p[0][first], p[1][first], n[1][first], wide ? n[0][first] : -1);
+        add_face(f, p[1][last], p[0][last], wide ? n[0][last] : n[1][last], wide ? n[1][last] : -1);
     }
 }
 
@@ -152,15 +155,15 @@ static finned *finned_make(const fin *def)
     static const float turned[9] = {0.36f, 0.48f, -0.8f, -0.8f, 0.6f, 0, 0.48f, 0.64f, 0.6f};
     finned *f = calloc(1, sizeof *f);
     memcpy(f->turn, def->turned ? turned : straight, sizeof f->turn);
-    f->first = def->rings / 4;
-    f->last = 3 * def->rings / 4;
+    f->first = def->still ? 1 : def->rings / 4;
+    f->last = def->still ? def->rings / 3 - 1 : 3 * def->rings / 4;
     float size = 2.3f;
 
     /* rings; the upper line is double where the fin stands */
     int ring[MOST_RINGS][SIDES];
     for (int r = 0; r < def->rings; r++) {
         float x = 2.0f * (float)r / (float)(def->rings - 1);
-        bool split = r > f->first && r < f->last;
+        bool split = (r > f->first && r < f->last) || (def->blunt && (r == f->first || r == f->last));
         for (int s = 0; s < SIDES; s++) {
             float z = split && s == TOP ? 0.5f * def->thickness * size : RADIUS * circle[(s + 3) % SIDES];
             ring[r][s] = add_vertex(f, x, RADIUS * circle[s], z);
@@ -176,6 +179,13 @@ static finned *finned_make(const fin *def)
             int b = s == TOP ? f->top[1][r + 1] : ring[r + 1][s];
             add_face(f, ring[r][next], a, b, ring[r + 1][next]);
         }
+    }
+
+    /* before and behind a blunt root */
+    int(*top)[MOST_RINGS] = f->top;
+    if (def->blunt) {
+        add_face(f, top[0][f->first - 1], top[0][f->first], top[1][f->first], -1);
+        add_face(f, top[0][f->last], top[0][f->last + 1], top[1][f->last], -1);
     }
 
     /* ends */
@@ -230,10 +240,22 @@ static float along(const finned *f, const float *p, int axis)
 
 /* Fins that have to be cut off. */
 static const fin thin_fins[] = {
-    {24, 0, 0.3f, false, false},      {24, 0, 0.3f, false, true},     {48, 0, 0.3f, false, true},
-    {24, 1e-5f, 0.3f, false, false},  {24, 1e-5f, 0.3f, true, true},  {48, 2e-4f, 0.3f, true, false},
-    {24, 3e-4f, 0.2f, false, true},   {24, 5e-4f, 0.3f, true, true},  {36, 8e-4f, 0.3f, true, false},
-    {24, 8e-4f, 0.15f, false, false}, {12, 2e-4f, 0.3f, true, false},
+    {.rings = 24, .thickness = 0, .height = 0.3f},
+    {.rings = 24, .thickness = 0, .height = 0.3f, .turned = true},
+    {.rings = 48, .thickness = 0, .height = 0.3f, .turned = true},
+    {.rings = 24, .thickness = 1e-5f, .height = 0.3f},
+    {.rings = 24, .thickness = 1e-5f, .height = 0.3f, .strip = true, .turned = true},
+    {.rings = 48, .thickness = 2e-4f, .height = 0.3f, .strip = true},
+    {.rings = 24, .thickness = 3e-4f, .height = 0.2f, .turned = true},
+    {.rings = 24, .thickness = 5e-4f, .height = 0.3f, .strip = true, .turned = true},
+    {.rings = 36, .thickness = 8e-4f, .height = 0.3f, .strip = true},
+    {.rings = 24, .thickness = 8e-4f, .height = 0.15f},
+    {.rings = 12, .thickness = 2e-4f, .height = 0.3f, .strip = true},
+    {.rings = 24, .thickness = 5e-4f, .height = 0.3f, .strip = true, .blunt = true},
+    {.rings = 36, .thickness = 8e-4f, .height = 0.3f, .strip = true, .turned = true, .blunt = true},
+    {.rings = 24, .thickness = 0, .height = 0.3f, .still = true},
+    {.rings = 24, .thickness = 3e-4f, .height = 0.3f, .strip = true, .blunt = true, .still = true},
+    {.rings = 36, .thickness = 1e-5f, .height = 0.3f, .turned = true, .still = true},
 };
 
 /* The fin is carried, and the body is that of the tube: closed, as large, and without a point in the fin. */
@@ -330,8 +352,12 @@ static void thick_fins_and_shut_slits_are_flesh(void **unused)
 {
     (void)unused;
     static const fin fins[] = {
-        {24, 0.01f, 0.3f, true, false},  {24, 0.005f, 0.3f, true, true},   {24, 1e-5f, -0.15f, false, false},
-        {24, 1e-5f, -0.15f, true, true}, {24, 3e-4f, -0.15f, true, false}, {24, 8e-4f, -0.15f, false, true},
+        {.rings = 24, .thickness = 0.01f, .height = 0.3f, .strip = true},
+        {.rings = 24, .thickness = 0.005f, .height = 0.3f, .strip = true, .turned = true},
+        {.rings = 24, .thickness = 1e-5f, .height = -0.15f},
+        {.rings = 24, .thickness = 1e-5f, .height = -0.15f, .strip = true, .turned = true},
+        {.rings = 24, .thickness = 3e-4f, .height = -0.15f, .strip = true},
+        {.rings = 24, .thickness = 8e-4f, .height = -0.15f, .turned = true},
     };
     for (int i = 0; i < COUNT_OF(fins); i++) {
         finned *f = finned_make(&fins[i]);
