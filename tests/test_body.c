@@ -432,7 +432,7 @@ static void damaged_meshes_become_closed_pieces(void **unused)
     mesh m;
     base b;
     assert_int_equal(mesh_build(&m, 10, positions, 15, triangles, &memory, NULL), CUTIS_OK);
-    assert_int_equal(base_build(&m, &memory, &b, NULL), CUTIS_OK);
+    assert_int_equal(base_build(&m, NULL, &memory, &b, NULL), CUTIS_OK);
     int triangle_count = 0;
     for (int i = 0; i < b.piece_count; i++) {
         const base_piece *p = &b.pieces[i];
@@ -474,7 +474,7 @@ static void crossing_pieces_are_united(void **unused)
         base b;
         bool needed;
         assert_int_equal(mesh_build(&m, 12, positions, 16, triangles, &memory, NULL), CUTIS_OK);
-        assert_int_equal(base_build(&m, &memory, &b, NULL), CUTIS_OK);
+        assert_int_equal(base_build(&m, NULL, &memory, &b, NULL), CUTIS_OK);
         assert_int_equal(b.piece_count, 2);
         const base_piece *pieces[2] = {&b.pieces[0], &b.pieces[1]};
         assert_int_equal(union_needed(pieces, 2, &memory, &needed, NULL), CUTIS_OK);
@@ -1014,7 +1014,7 @@ static void joints_that_move_as_one_make_a_piece_rigid(void **unused)
         base b;
         part_role roles[3];
         assert_int_equal(mesh_build_character(&m, boxes, &memory, NULL), CUTIS_OK);
-        assert_int_equal(base_build(&m, &memory, &b, NULL), CUTIS_OK);
+        assert_int_equal(base_build(&m, NULL, &memory, &b, NULL), CUTIS_OK);
         assert_int_equal(b.piece_count, 3);
         assert_int_equal(parts_find(boxes, &b, boxes->size, &memory, roles, NULL), CUTIS_OK);
         assert_int_equal(roles[0] == PART_RIGID, clips);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "body/body_parts.h"
+#include "body/body_sheets.h"
 #include "body/body_size.h"
 #include "body/body_union.h"
 #include "cutis/model.h"
@@ -529,17 +530,6 @@ static cutis_result gather_rigid(work *w, cutis_error *error)
     return bvh_build(&w->rigid_tree, r->triangle_count, r->triangles, r->positions, w->scratch, error);
 }
 
-static void triangle_normals(const surface *s, float *normals)
-{
-    for (int t = 0; t < s->triangle_count; t++) {
-        const int *c = s->triangles + 3 * (size_t)t;
-        vec3 a = vec3_load(s->positions + 3 * (size_t)c[0]);
-        vec3 u = vec3_sub(vec3_load(s->positions + 3 * (size_t)c[1]), a);
-        vec3 v = vec3_sub(vec3_load(s->positions + 3 * (size_t)c[2]), a);
-        vec3_store(normals + 3 * (size_t)t, vec3_normalize(vec3_cross(u, v)));
-    }
-}
-
 static cutis_result prepare_trees(work *w, cutis_error *error)
 {
     for (int i = 0; i < w->flesh_count; i++) {
@@ -549,7 +539,7 @@ static cutis_result prepare_trees(work *w, cutis_error *error)
         if (result) return result;
         f->normals = ARENA_ARRAY(w->scratch, float, 3 * (size_t)s->triangle_count);
         if (!f->normals) return error_memory(error, "a simulation body");
-        triangle_normals(s, f->normals);
+        surface_normals(s, f->normals);
     }
     return CUTIS_OK;
 }
@@ -571,7 +561,10 @@ static float *drawn_normals(const work *w)
             vec3 v = vec3_sub(vec3_load(p->surface.positions + 3 * (size_t)c[2]), a);
             vec3 n = vec3_cross(u, v);
             for (int k = 0; k < 3; k++) {
-                float *sum = normals + 3 * (size_t)p->sources[c[k]];
+                int source = p->corner_sources[3 * (size_t)t + (size_t)k];
+                /* the root of a fin faces as its trunk */
+                if (w->roles[i] == PART_CARRIED && (p->cut || p->welded) && w->base.point_pieces[source] != i) continue;
+                float *sum = normals + 3 * (size_t)source;
                 vec3_store(sum, vec3_add(vec3_load(sum), n));
             }
         }
@@ -937,6 +930,30 @@ static cutis_result to_lattice(work *w, cutis_error *error)
     return CUTIS_OK;
 }
 
+/* Pieces of the mesh without its cracks, on the lattice, and their roles. sheets: as for base_build. */
+static cutis_result find_pieces(work *w, const mesh *closed, const int *sheets, cutis_error *error)
+{
+    cutis_result result = base_build(closed, sheets, w->scratch, &w->base, error);
+    if (result) return result;
+    w->roles = ARENA_ARRAY(w->scratch, part_role, w->base.piece_count);
+    if (!w->roles) return error_memory(error, "a simulation body");
+    result = parts_find(w->def->character, &w->base, LATTICE, w->scratch, w->roles, error);
+
+    /* points at the root of a sheet are flesh */
+    int *owners = w->base.point_pieces;
+    for (int i = 0; !result && i < w->base.piece_count; i++) {
+        const base_piece *p = &w->base.pieces[i];
+        for (int h = 0; w->roles[i] == PART_FLESH && h < 3 * p->drawn_triangle_count; h++) {
+            int point = p->corner_sources[h];
+            const base_piece *owner = owners[point] >= 0 ? &w->base.pieces[owners[point]] : NULL;
+            bool part = !owner || owner->cut || owner->welded;
+            if (part && (!owner || w->roles[owners[point]] == PART_CARRIED)) owners[point] = i;
+        }
+    }
+
+    return result;
+}
+
 static cutis_result find_flesh(work *w, sim_body *b, cutis_error *error)
 {
     mesh closed = w->def->cracks->closed;
@@ -944,22 +961,29 @@ static cutis_result find_flesh(work *w, sim_body *b, cutis_error *error)
     cutis_result result = to_lattice(w, error);
     if (result) return result;
 
-    /* pieces of the mesh without its cracks, on the lattice; both sides of one belong to the same piece */
+    /* pieces; sheets of flesh are pieces of their own */
     closed.positions = w->mesh.positions;
-    result = base_build(&closed, w->scratch, &w->base, error);
+    int sheet_count = 0;
+    int *sheets = ARENA_ARRAY(w->scratch, int, closed.triangle_count);
+    if (!sheets) return error_memory(error, "a simulation body");
+    result = find_pieces(w, &closed, NULL, error);
+    if (!result)
+        result = sheets_find(&w->base, w->roles, closed.triangle_count, LATTICE, w->def->jobs, w->scratch, sheets,
+                             &sheet_count, error);
+    if (!result && sheet_count > 0) result = find_pieces(w, &closed, sheets, error);
     if (result) return result;
+
+    /* both sides of a crack belong to the same piece */
     for (int p = 0; w->joined && p < closed.point_count; p++)
         w->base.point_pieces[p] = w->base.point_pieces[w->joined[p]];
 
     /* room for one entry a piece */
-    w->roles = ARENA_ARRAY(w->scratch, part_role, w->base.piece_count);
     w->flesh = ARENA_ARRAY(w->scratch, flesh, w->base.piece_count);
     w->piece_flesh = ARENA_ARRAY(w->scratch, int, w->base.piece_count);
     if (w->scratch->failed) return error_memory(error, "a simulation body");
 
     /* flesh, rigid and carried pieces */
-    result = parts_find(w->def->character, &w->base, LATTICE, w->scratch, w->roles, error);
-    for (int i = 0; !result && i < w->base.piece_count; i++) {
+    for (int i = 0; i < w->base.piece_count; i++) {
         w->piece_flesh[i] = w->roles[i] == PART_FLESH ? w->flesh_count : -1;
         if (w->roles[i] == PART_FLESH) {
             w->flesh[w->flesh_count].shape = &w->base.pieces[i].surface;
@@ -970,8 +994,7 @@ static cutis_result find_flesh(work *w, sim_body *b, cutis_error *error)
     }
 
     b->flesh_count = w->flesh_count;
-    if (!result && w->flesh_count > 1) result = unite_flesh(w, error);
-    return result;
+    return w->flesh_count > 1 ? unite_flesh(w, error) : CUTIS_OK;
 }
 
 cutis_result body_build(const body_def *def, arena *memory, sim_body *result_body, cutis_error *error)

@@ -222,9 +222,9 @@ cutis_result parts_find(const cutis_character *character, const base *b, float s
         const base_piece *p = &b->pieces[i];
         bool sheet = p->cap_area > SHEET_CAPS * p->area || p->volume < SHEET_THICKNESS * p->area * (double)size;
         bool small = p->area < SMALL_AREA * total;
-        roles[i] = b->piece_count > 1 && is_rigid(character, groups, p) ? PART_RIGID
-                   : sheet || small                                     ? PART_CARRIED
-                                                                        : PART_FLESH;
+        bool part = p->cut || (sheet && p->welded); /* of flesh, and moves with it */
+        bool rigid = b->piece_count > 1 && !part && is_rigid(character, groups, p);
+        roles[i] = rigid ? PART_RIGID : sheet || small || p->sheet ? PART_CARRIED : PART_FLESH;
         if (roles[i] == PART_FLESH) list[count++] = (candidate){.piece = i, .area = p->area};
     }
 

@@ -549,3 +549,14 @@ cutis_result surface_remesh(const surface *from, int point_limit, arena *memory,
     arena_destroy(&scratch);
     return result;
 }
+
+void surface_normals(const surface *s, float *normals)
+{
+    for (int t = 0; t < s->triangle_count; t++) {
+        const int *c = s->triangles + 3 * (size_t)t;
+        vec3 a = vec3_load(s->positions + 3 * (size_t)c[0]);
+        vec3 u = vec3_sub(vec3_load(s->positions + 3 * (size_t)c[1]), a);
+        vec3 v = vec3_sub(vec3_load(s->positions + 3 * (size_t)c[2]), a);
+        vec3_store(normals + 3 * (size_t)t, vec3_normalize(vec3_cross(u, v)));
+    }
+}

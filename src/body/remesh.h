@@ -27,4 +27,7 @@ cutis_result surface_refine(const surface *from, float length, int point_limit, 
  */
 cutis_result surface_remesh(const surface *from, int point_limit, arena *memory, surface *to, cutis_error *error);
 
+/* Unit normals of the triangles (triangle_count x 3). */
+void surface_normals(const surface *s, float *normals);
+
 #endif
