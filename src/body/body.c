@@ -769,7 +769,6 @@ static cutis_result find_fullness(const work *w, sim_body *b, arena *memory, cut
             follows[p] += b->anchor_weights[k];
     }
 
-    b->volume = mesh_volume(b->mesh.triangle_count, b->mesh.triangles, b->mesh.positions);
     b->fullness = (fullness){.character = w->def->character,
                              .mesh = &cracks->closed,
                              .joined = cracks->joined,
@@ -1097,12 +1096,6 @@ void body_show(const sim_body *b, const float *skin, const float *body_points, f
         if (b->holds[p] > 0) x = unfold(b, p, x, place, vec3_normalize(normal), vec3_length(moved));
         vec3_store(points + 3 * (size_t)p, x);
     }
-}
-
-void body_fill(const sim_body *b, const float *skin, const float *body_points, float *scratch, float *points)
-{
-    double volume = mesh_volume(b->mesh.triangle_count, b->mesh.triangles, body_points);
-    fullness_run(&b->fullness, skin, b->volume > 0 ? volume / b->volume : 1, scratch, points);
 }
 
 void body_skin(const sim_body *b, const float *skin, float *scratch, const cutis_jobs *jobs, float *points)

@@ -37,7 +37,6 @@ typedef struct sim_body {
     const float *lengths;    /* (drawn point_count) edge length of the body there, scene units */
     fullness fullness;       /* of the drawn mesh */
     mesh mesh;               /* of the body */
-    double volume;           /* of the body at rest */
     skinning drawn_skinning; /* of the drawn points */
     skinning body_skinning;  /* of the body's points */
 } sim_body;
@@ -57,7 +56,7 @@ typedef struct body_def {
 cutis_result body_build(const body_def *def, arena *memory, sim_body *result, cutis_error *error);
 void body_release(sim_body *b); /* one that was never built is allowed */
 
-/* Floats of scratch that body_show and body_fill need. */
+/* Floats of scratch that body_show and fullness_run need. */
 size_t body_scratch_count(const sim_body *b);
 /*
  * Drawn points (drawn point_count x 3) from the body's points in the pose of `skin` (joint_count x 12). scratch:
@@ -65,8 +64,6 @@ size_t body_scratch_count(const sim_body *b);
  */
 void body_show(const sim_body *b, const float *skin, const float *body_points, float *scratch, const cutis_jobs *jobs,
                float *points);
-/* Give the points that body_show has shown their volume: see fullness.h. The scratch begins as a double may. */
-void body_fill(const sim_body *b, const float *skin, const float *body_points, float *scratch, float *points);
 /* Linear skinning of the drawn points (point_count x 3). */
 void body_skin(const sim_body *b, const float *skin, float *scratch, const cutis_jobs *jobs, float *points);
 /* The value (`width` floats) at a drawn point of values at the body's vertices, by the same anchors. */

@@ -16,13 +16,6 @@ enum { STEPS = 2 };
 static const float STRAIGHT = 0.05f;
 /* Error of the volume that is left, and twice this from which on all of it is taken away. */
 static const double SLACK = 1e-4;
-/*
- * Change of the body's own volume that is no reason to leave the rest volume: solvers give up to 3 % of it up where
- * skinning presses flesh too far. From twice this on, joints are scaled on purpose, and the drawn mesh follows the
- * body.
- */
-static const double SCALED = 0.03;
-
 /* 0 up to 1, 1 from 2 on, smooth between. */
 static double rise(double u)
 {
@@ -32,7 +25,7 @@ static double rise(double u)
 
 size_t fullness_scratch_count(const fullness *f)
 {
-    return 4 * (size_t)f->mesh->component_count + 5 * (size_t)f->mesh->point_count;
+    return 6 * (size_t)f->mesh->component_count + 5 * (size_t)f->mesh->point_count;
 }
 
 /* Volumes of the components, and normals (point_count x 3) of the points: sums of the cross products around them. */
@@ -133,15 +126,44 @@ static float vertex_bend(const cutis_character *c, int vertex, const float *skin
     return MAX(bend, 0.0f);
 }
 
-static void point_move(float *x, vec3 move, float share) { vec3_store(x, vec3_madd(vec3_load(x), move, share)); }
+/* How much larger the joints of a vertex make it: the mean of their determinants. */
+static float vertex_scale(const cutis_character *c, int vertex, const float *skin)
+{
+    float scale = 0;
+    if (!c->influence_first) return 1;
+    for (int k = c->influence_first[vertex]; k < c->influence_first[vertex + 1]; k++) {
+        const float *matrix = skin + 12 * (size_t)c->influence_joints[k];
+        vec3 x = vec3_load(matrix), y = vec3_load(matrix + 4), z = vec3_load(matrix + 8);
+        scale += c->influence_weights[k] * vec3_dot(x, vec3_cross(y, z));
+    }
+    return scale;
+}
 
-void fullness_run(const fullness *f, const float *skin, double body, float *scratch, float *points)
+/* The volume of each component over that at rest, as far as joints scale it; 1: at a component without points. */
+static void find_scales(const fullness *f, const float *skin, double *sums, double *scales)
 {
     const mesh *m = f->mesh;
-    double *volumes = (double *)scratch, *slopes = volumes + m->component_count;
-    float *bends = (float *)(slopes + m->component_count), *ways = bends + m->point_count;
+    memset(sums, 0, (size_t)m->component_count * sizeof *sums);
+    memset(scales, 0, (size_t)m->component_count * sizeof *scales);
+    for (int p = 0; p < m->point_count; p++) {
+        int component = m->point_component[p];
+        double area = (double)sqrtf(f->areas[p]);
+        sums[component] += area;
+        scales[component] += area * (double)vertex_scale(f->character, f->character->point_vertices[p], skin);
+    }
+
+    for (int i = 0; i < m->component_count; i++) scales[i] = sums[i] > 0 ? scales[i] / sums[i] : 1;
+}
+
+static void point_move(float *x, vec3 move, float share) { vec3_store(x, vec3_madd(vec3_load(x), move, share)); }
+
+void fullness_run(const fullness *f, const float *skin, float *scratch, float *points)
+{
+    const mesh *m = f->mesh;
+    double *volumes = (double *)scratch, *slopes = volumes + m->component_count, *scales = slopes + m->component_count;
+    float *bends = (float *)(scales + m->component_count), *ways = bends + m->point_count;
     float *normals = ways + m->point_count;
-    double scale = 1 + (body - 1) * rise(fabs(body - 1) / SCALED);
+    find_scales(f, skin, slopes, scales);
 
     for (int p = 0; p < m->point_count; p++) {
         bool stays = !(f->gives[p] > 0) || f->volumes[m->point_component[p]] == 0;
@@ -162,7 +184,7 @@ void fullness_run(const fullness *f, const float *skin, double body, float *scra
 
         /* how far each component goes */
         for (int i = 0; i < m->component_count; i++) {
-            double lost = scale * f->volumes[i] - volumes[i];
+            double lost = scales[i] * f->volumes[i] - volumes[i];
             double part = f->volumes[i] != 0 ? rise(fabs(lost / f->volumes[i]) / SLACK) : 0;
             slopes[i] = slopes[i] > 0 ? part * lost / slopes[i] : 0;
         }

@@ -162,7 +162,9 @@ static void run_on_body(const cutis_model *m, cutis_state *state, const stage *s
     if (input.between) return;
     float *show = state_scratch(m, state, m->show), *points = state_floats(state, s->points);
     body_show(&m->body, input.skin, own, show, input.jobs, points);
-    body_fill(&m->body, input.skin, own, show, points);
+
+    /* closed meshes keep their volume; what props press stays where they press it */
+    if (m->character->prop_count == 0) fullness_run(&m->body.fullness, input.skin, show, points);
 }
 
 /* Put every stage at rest in the pose of its joints, or let it take a substep to there; fill its points. */
