@@ -12,19 +12,19 @@ file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/body
      ${PROJECT_SOURCE_DIR}/src/bake/*.c)
 list(REMOVE_ITEM cold bake/morph_fit.c)
 list(APPEND cold base/error.c base/memory.c base/text.c character/character.c character/character_props.c character/joint_parts.c character/joint_shape.c
-     character/pose.c contact/contact_release.c contact/contact_untangle.c engine/loop.c engine/model.c engine/settings.c
+     character/pose.c contact/contact_prop.c contact/contact_release.c contact/contact_tree.c contact/contact_untangle.c engine/loop.c engine/model.c engine/settings.c
      engine/state.c mesh/bvh.c mesh/mesh.c mesh/near.c mesh/separate.c mesh/surface.c mesh/texel.c mesh/texel_slide.c mesh/topology.c
      mesh/weld.c mesh/wrinkle.c
      solvers/lattice/lattice_adapt.c solvers/lattice/lattice_embed.c solvers/lattice/lattice_graph.c
-     solvers/lattice/lattice_layers.c solvers/lattice/lattice_touch.c solvers/lattice/lattice_voxels.c solvers/layers/layers_apart.c solvers/layers/layers_fibres.c
-     solvers/layers/layers_paths.c solvers/layers/layers_pieces.c solvers/layers/layers_yield.c
-     solvers/solver_kit.c solvers/slide/slide_atlas.c solvers/slide/slide_output.c solvers/slide/slide_step.c
-     solvers/springs/springs_bones.c solvers/springs/springs_bulge.c solvers/springs/springs_choice.c
-     solvers/springs/springs_contact.c solvers/springs/springs_dffd.c solvers/springs/springs_guard.c solvers/springs/springs_metaballs.c solvers/springs/springs_penetration.c solvers/springs/springs_prop.c
+     solvers/lattice/lattice_layers.c solvers/lattice/lattice_touch.c solvers/lattice/lattice_voxels.c solvers/layers/layers.c solvers/layers/layers_apart.c solvers/layers/layers_contact.c solvers/layers/layers_fibres.c
+     solvers/layers/layers_paths.c solvers/layers/layers_pieces.c solvers/layers/layers_pressure.c solvers/layers/layers_yield.c
+     solvers/solver_kit.c solvers/curves/curves.c solvers/slide/slide.c solvers/slide/slide_atlas.c solvers/slide/slide_output.c solvers/slide/slide_step.c
+     solvers/springs/springs.c solvers/springs/springs_bones.c solvers/springs/springs_bulge.c solvers/springs/springs_choice.c
+     solvers/springs/springs_contact.c solvers/springs/springs_dffd.c solvers/springs/springs_guard.c solvers/springs/springs_integrate.c solvers/springs/springs_metaballs.c solvers/springs/springs_penetration.c solvers/springs/springs_prop.c
      solvers/springs/springs_reference.c solvers/springs/springs_sibson.c solvers/springs/springs_soft.c
      solvers/springs/springs_yield.c)
 list(TRANSFORM cold PREPEND ${PROJECT_SOURCE_DIR}/src/)
-set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS -Os)
+set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS -Oz)
 find_program(PYTHON3 python3 REQUIRED)
 set(WEB ${PROJECT_SOURCE_DIR}/web)
 set(GENERATED ${CMAKE_BINARY_DIR}/generated)
