@@ -35,8 +35,9 @@ size_t fullness_scratch_count(const fullness *f);
 /* Find areas, volumes and ties, in `memory`; the other fields are given. */
 cutis_result fullness_build(fullness *f, arena *scratch, arena *memory, cutis_error *error);
 /*
- * Move the points (point_count x 3) that are shown in the pose of `skin` (joint_count x 12), to the volume at rest times
- * what joints scale it by. A component within 0.01 % of that is left to the bit. The scratch begins as a double may.
+ * Move the points (point_count x 3) that are shown in the pose of `skin` (joint_count x 12), to the volume at rest
+ * times what joints scale it by. A component within 0.01 % of that is left to the bit. The scratch begins as a double
+ * may.
  */
 void fullness_run(const fullness *f, const float *skin, float *scratch, float *points);
 
