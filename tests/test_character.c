@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include "bar.h"
+#include "character/lead_in.h"
 #include "character/skinning.h"
 #include "math/math3.h"
 
@@ -302,6 +303,57 @@ static void dual_quaternions_keep_the_radius_of_a_twist(void **unused)
     arena_destroy(&memory);
 }
 
+/*
+ * The longest way of a joint in 5 ms of a lead-in, over the size, until 0.1 s before the clip. In its first pose a joint
+ * is turned by 150 degrees from rest, and turns back, by `degrees` in its first frame and by 20 in two more.
+ */
+static double lead_in_fastest(const cutis_character *c, double degrees)
+{
+    enum { JOINTS = 8 };
+    assert_in_range(c->joint_count, 2, JOINTS);
+    const float times[3] = {0, 1 / 30.0f, 0.1f};
+    float values[12];
+    const float *r = c->joints[1].rest.rotation;
+    for (int k = 0; k < 3; k++) {
+        float half = (float)((150 - (k > 0) * degrees - (k > 1) * 20) / 2 * 3.14159265358979 / 180);
+        quat turned = quat_multiply((quat){r[0], r[1], r[2], r[3]}, (quat){0, 0, sinf(half), cosf(half)});
+        memcpy(values + 4 * k, &turned, 4 * sizeof(float));
+    }
+    cutis_track track = {1, CUTIS_PATH_ROTATION, CUTIS_INTERPOLATION_LINEAR, 3, times, values};
+    cutis_clip clip = {.name = "jump", .start = 0, .end = 1, .track_count = 1, .tracks = &track};
+    cutis_character jumps = *c;
+    jumps.clips = &clip;
+    jumps.clip_count = 1;
+
+    /* joints from instant to instant */
+    float poses[2][12 * JOINTS];
+    double fastest = 0;
+    for (int i = 0; i <= 130; i++) {
+        pose_lead_in(&jumps, 0, 0, 0.005 * i, 0.75, poses[i % 2]);
+        for (int j = 0; i > 0 && j < c->joint_count; j++) {
+            const float *a = poses[0] + 12 * j, *b = poses[1] + 12 * j;
+            vec3 way = {a[3] - b[3], a[7] - b[7], a[11] - b[11]};
+            fastest = MAX(fastest, (double)(vec3_length(way) / c->size));
+        }
+    }
+    return fastest;
+}
+
+/* A lead-in arrives as fast as the clip goes on, but a clip that begins with a jump does not fling limbs around. */
+static void a_clip_that_begins_with_a_jump_is_led_in_calmly(void **state)
+{
+    (void)state;
+    cutis_character *c = test_zoo("arm", 0.2);
+    static const double degrees[] = {0, 15, 25, 60, 170, 180, 190};
+    for (int i = 0; i < 7; i++) {
+        double fastest = lead_in_fastest(c, degrees[i]);
+        print_message("%.0f degrees in the first frame: joints go by at most %.4f of the size in 5 ms\n", degrees[i],
+                      fastest);
+        assert_true(fastest > 0.001 && fastest < 0.04);
+    }
+    cutis_character_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +366,7 @@ int main(void)
         cmocka_unit_test(rest_pose_gives_the_rest_shape),
         cmocka_unit_test(skinning_agrees_with_a_plain_evaluation),
         cmocka_unit_test(dual_quaternions_keep_the_radius_of_a_twist),
+        cmocka_unit_test(a_clip_that_begins_with_a_jump_is_led_in_calmly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,57 +96,71 @@ static void local_to_world(const cutis_character *character, int joint, float *j
     memcpy(row, &m, sizeof m);
 }
 
-/* A value as far before `value` as `ahead` is after it; scales are left as they are. */
-static void value_mirror(cutis_path path, const float *ahead, float *value)
+/* The row of a track's values in a joint's local transform. */
+static float *track_row(const cutis_track *track, float *joints)
+{
+    int offset = track->path == CUTIS_PATH_TRANSLATION ? 0 : track->path == CUTIS_PATH_ROTATION ? ROTATION : SCALE;
+    return joints + 12 * track->target + offset;
+}
+
+/*
+ * Move a value by `share` of the way from `ahead` to `now`; scales are left as they are. A turn by a large angle is a
+ * jump of the clip rather than its speed, and half a turn has no direction: turns are shortened by cos^2 of half of
+ * their angle.
+ */
+static void value_mirror(cutis_path path, const float *now, const float *ahead, float share, float *value)
 {
     if (path == CUTIS_PATH_TRANSLATION) {
-        for (int i = 0; i < 3; i++) value[i] = 2 * value[i] - ahead[i];
+        for (int i = 0; i < 3; i++) value[i] += share * (now[i] - ahead[i]);
     } else if (path == CUTIS_PATH_ROTATION) {
-        quat now = {value[0], value[1], value[2], value[3]};
-        quat turn = quat_multiply(now, quat_conjugate((quat){ahead[0], ahead[1], ahead[2], ahead[3]}));
-        quat q = quat_normalize(quat_multiply(turn, now));
+        quat turn = quat_multiply((quat){now[0], now[1], now[2], now[3]},
+                                  quat_conjugate((quat){ahead[0], ahead[1], ahead[2], ahead[3]}));
+        turn = quat_slerp((quat){0, 0, 0, 1}, turn, share * turn.w * turn.w);
+        quat q = quat_normalize(quat_multiply(turn, (quat){value[0], value[1], value[2], value[3]}));
         memcpy(value, &q, sizeof q);
     }
 }
 
-/* A clip at `time`, mirrored to `back` seconds before it, blended from the rest pose. */
+/* A clip at `time`, blended from the rest pose, and mirrored to `back` seconds before it. */
 static void pose_blend(const cutis_character *character, int clip, double time, double back, float blend, float *joints)
 {
+    const cutis_clip *c = clip >= 0 && clip < character->clip_count ? &character->clips[clip] : NULL;
+    int track_count = c ? c->track_count : 0;
+
     /* local transforms: idle, then as the tracks say */
     for (int j = 0; j < character->joint_count; j++) {
         memcpy(joints + 12 * j, &character->joints[j].idle, LOCAL_FLOATS * sizeof(float));
     }
-    if (clip >= 0 && clip < character->clip_count) {
-        const cutis_clip *c = &character->clips[clip];
-        for (int i = 0; i < c->track_count; i++) {
-            const cutis_track *track = &c->tracks[i];
-            if (track->path == CUTIS_PATH_MORPH) continue;
-            int offset = track->path == CUTIS_PATH_TRANSLATION ? 0
-                         : track->path == CUTIS_PATH_ROTATION  ? ROTATION
-                                                               : SCALE;
-            float *value = joints + 12 * track->target + offset, ahead[4];
-            track_sample(track, time, value);
-            if (!(back > 0)) continue;
-            track_sample(track, time + back, ahead);
-            value_mirror(track->path, ahead, value);
-        }
+    for (int i = 0; i < track_count; i++) {
+        const cutis_track *track = &c->tracks[i];
+        if (track->path != CUTIS_PATH_MORPH) track_sample(track, time, track_row(track, joints));
     }
 
-    /* towards the rest pose, then to the scene; parents come first */
-    for (int j = 0; j < character->joint_count; j++) {
+    /* towards the rest pose */
+    for (int j = 0; j < character->joint_count && blend < 1; j++) {
         float *row = joints + 12 * j;
-        if (blend < 1) {
-            const cutis_transform *rest = &character->joints[j].rest;
-            float t = MAX(blend, 0);
-            vec3_store(row, vec3_lerp(vec3_load(rest->translation), vec3_load(row), t));
-            quat a = {rest->rotation[0], rest->rotation[1], rest->rotation[2], rest->rotation[3]};
-            quat b = {row[ROTATION], row[ROTATION + 1], row[ROTATION + 2], row[ROTATION + 3]};
-            quat q = quat_slerp(a, b, t);
-            memcpy(row + ROTATION, &q, sizeof q);
-            vec3_store(row + SCALE, vec3_lerp(vec3_load(rest->scale), vec3_load(row + SCALE), t));
-        }
-        local_to_world(character, j, joints);
+        const cutis_transform *rest = &character->joints[j].rest;
+        float t = MAX(blend, 0);
+        vec3_store(row, vec3_lerp(vec3_load(rest->translation), vec3_load(row), t));
+        quat a = {rest->rotation[0], rest->rotation[1], rest->rotation[2], rest->rotation[3]};
+        quat b = {row[ROTATION], row[ROTATION + 1], row[ROTATION + 2], row[ROTATION + 3]};
+        quat q = quat_slerp(a, b, t);
+        memcpy(row + ROTATION, &q, sizeof q);
+        vec3_store(row + SCALE, vec3_lerp(vec3_load(rest->scale), vec3_load(row + SCALE), t));
     }
+
+    /* back, as far as it is blended: the arc from the rest pose stays the same, so that no turn takes the other way */
+    for (int i = 0; i < track_count && back > 0; i++) {
+        const cutis_track *track = &c->tracks[i];
+        float now[4], ahead[4];
+        if (track->path == CUTIS_PATH_MORPH) continue;
+        track_sample(track, time, now);
+        track_sample(track, time + back, ahead);
+        value_mirror(track->path, now, ahead, CLAMP(blend, 0, 1), track_row(track, joints));
+    }
+
+    /* to the scene; parents come first */
+    for (int j = 0; j < character->joint_count; j++) local_to_world(character, j, joints);
 }
 
 void cutis_pose_blend(const cutis_character *character, int clip, double time, float blend, float *joints)
