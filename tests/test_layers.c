@@ -592,6 +592,83 @@ static void skin_comes_home_slowly(void **unused)
 }
 
 /* A clip that swells a limb is followed, though volumes are kept otherwise. */
+/* A clip that is played faster than it was made. */
+typedef struct fast_clip {
+    const cutis_character *character;
+    int clip;
+    double rate;
+} fast_clip;
+
+static void fast_clip_sample(void *context, double time, float *joints)
+{
+    const fast_clip *f = context;
+    const cutis_clip *clip = &f->character->clips[f->clip];
+    double at = fmod(f->rate * time, clip->end - clip->start);
+    cutis_pose_sample(f->character, f->clip, clip->start + at, joints);
+}
+
+/*
+ * The walk of a man at eight times its speed, from the drawn mesh, unbounded (a breath of air keeps bounds away): legs
+ * pass each other by up to 4 % of the size in a substep. Contact that sees such ways as straight lines catches them.
+ */
+static void fast_limbs_are_followed(void **unused)
+{
+    (void)unused;
+    cutis_character *c = test_zoo("man", 0.2);
+    fast_clip fast = {c, cutis_character_find_clip(c, "walk"), 8};
+    cutis_step_input input = {.motion = {&fast, fast_clip_sample}, .acceleration = {0, 1e-6f, 0}};
+    double most[2] = {0, 0};
+    cutis_model *models[] = {make_model(c, "layers", 0, NULL, 0), make_model(c, "dqs", 0, NULL, 0)};
+    cutis_state *states[] = {test_state(models[0], NULL), test_state(models[1], NULL)};
+
+    for (int f = 0; f < 24; f++) {
+        for (int i = 0; i < 2; i++) cutis_state_step(models[i], states[i], &input, 1.0 / 60);
+        double off =
+            difference(c, cutis_state_positions(models[0], states[0]), cutis_state_positions(models[1], states[1]));
+        most[f >= 12] = MAX(most[f >= 12], off);
+    }
+
+    print_message("at most %.4f of the size from skinning in the first steps, %.4f after\n", most[0], most[1]);
+    assert_true(most[0] < 0.05 && most[1] < 0.05);
+    for (int i = 0; i < 2; i++) {
+        cutis_state_destroy(states[i]);
+        cutis_model_destroy(models[i]);
+    }
+    cutis_character_destroy(c);
+}
+
+/* Torn flesh is home again in a pose in which skinning itself crosses, and contact goes on. */
+static void torn_flesh_recovers_in_a_pose_that_crosses(void **unused)
+{
+    (void)unused;
+    cutis_character *c = test_zoo("arm", 0.2);
+    cutis_model *model = make_model(c, "layers", 0, NULL, 0);
+    cutis_state *state = test_state(model, NULL);
+    float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
+    int clip = cutis_character_find_clip(c, "flex");
+    cutis_pose_sample(c, clip, 0.5 * (c->clips[clip].start + c->clips[clip].end), joints);
+
+    /* the forearm is torn away further than flesh can follow, and brought back */
+    float *torn = malloc((size_t)c->joint_count * 12 * sizeof(float));
+    memcpy(torn, joints, (size_t)c->joint_count * 12 * sizeof(float));
+    for (int j = 1; j < c->joint_count; j++) torn[12 * j + 7] += 20 * c->size;
+    int failed = 0;
+    for (int f = 0; f < 80; f++) {
+        cutis_step_input input = {.joints = f > 0 && f < 3 ? torn : joints};
+        cutis_state_step(model, state, &input, 0.025);
+        failed = cutis_state_stats(model, state)->unconverged;
+        if (f == 3) assert_true(failed > 0);
+    }
+
+    print_message("%d substeps of the last step did not converge\n", failed);
+    assert_int_equal(failed, 0);
+    free(torn);
+    free(joints);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+}
+
 static void flesh_goes_along_with_scaled_joints(void **unused)
 {
     (void)unused;
@@ -979,6 +1056,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_step_allocates_nothing_and_threads_do_not_matter),
         cmocka_unit_test(build_survives_every_failing_allocation),
         cmocka_unit_test(skin_comes_home_slowly),
+        cmocka_unit_test(fast_limbs_are_followed),
+        cmocka_unit_test(torn_flesh_recovers_in_a_pose_that_crosses),
         cmocka_unit_test(flesh_goes_along_with_scaled_joints),
         cmocka_unit_test(reset_into_a_pose_is_clean),
         cmocka_unit_test(props_press_into_flesh_as_deep_as_painted),

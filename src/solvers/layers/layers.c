@@ -160,7 +160,7 @@ static void elasticity_iterate(layers_run *run, int iteration)
 
 /* ---- the step ---- */
 
-/* Algorithm 1. */
+/* Algorithm 1, after the drive was found. */
 static void substep(layers_run *run, cutis_step_stats *stats)
 {
     const layers_model *m = run->m;
@@ -168,7 +168,6 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     double clock = clock_seconds();
 
     /* prediction: inertia, the skeleton's wishes, the pressures of before */
-    layers_drive_find(run, run->w.drive);
     layers_predict(run);
     for (int c = 0; c < 3; c++) memset(run->w.iterate.push[c], 0, (size_t)m->point_count * sizeof(float));
     if (m->volume_on) layers_pressures_apply(run);
@@ -232,11 +231,83 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     kit_lap(&clock, stats, PART_OTHER);
 }
 
+/* Parts of equal length in which no place of the drive goes further than TRAVEL_LIMIT against the mean of all. */
+static int count_parts(const layers_run *run)
+{
+    const float *from = run->s.drive, *to = run->w.drive;
+    int count = run->m->drive.count;
+
+    /* mean motion */
+    vec3 mean = {0, 0, 0};
+    for (int i = 0; i < count; i++)
+        mean = vec3_madd(mean, vec3_sub(vec3_load(to + 3 * i), vec3_load(from + 3 * i)), 1 / (float)count);
+
+    /* the longest way against it */
+    float most2 = 0;
+    for (int i = 0; i < count; i++) {
+        vec3 way = vec3_sub(vec3_sub(vec3_load(to + 3 * i), vec3_load(from + 3 * i)), mean);
+        most2 = MAX(most2, vec3_length2(way));
+    }
+    return CLAMP((int)ceilf(sqrtf(most2) / TRAVEL_LIMIT), 1, PARTS_LIMIT);
+}
+
+/* A pressure acts over a substep squared: the same one for substeps of another length. */
+static void pressures_scale(layers_run *run, double from, double to)
+{
+    float scale = (float)(to * to / (from * from));
+    for (int p = 0; p < run->m->volumes.count; p++) run->s.pressures[p] *= scale;
+}
+
+/*
+ * A substep in parts of equal length, through poses between its own two: contact sees straight ways only, and a limb
+ * that goes further than it is thick is caught by what it passes.
+ */
+static void substep_in_parts(layers_run *run, int parts, cutis_step_stats *stats)
+{
+    const layers_model *m = run->m;
+    const solver_input *whole = run->input;
+    solver_input part = *whole;
+    size_t floats = (size_t)m->joint_count * 12;
+    float *poses[2] = {run->w.walk, run->w.walk + floats}, *skin = run->w.walk + 2 * floats;
+    int failed = stats->unconverged;
+
+    run->input = &part;
+    run->h = whole->h / parts;
+    pressures_scale(run, whole->h, run->h);
+    for (int i = 1; i <= parts; i++) {
+        /* the pose at its end; the last one is the substep's own to the bit */
+        float *between = poses[i % 2];
+        part.joints = i < parts ? between : whole->joints;
+        part.skin = i < parts ? skin : whole->skin;
+        if (i < parts) {
+            kit_pose_between(m->character, whole->joints_old, whole->joints, (float)i / (float)parts, between);
+            skin_matrices(m->character, between, skin);
+        }
+
+        layers_drive_find(run, run->w.drive);
+        substep(run, stats);
+
+        /* the next one starts there, and blows fall once */
+        part.joints_old = part.joints;
+        part.impulse_count = 0;
+    }
+
+    pressures_scale(run, run->h, whole->h);
+    stats->unconverged = MIN(stats->unconverged, failed + 1);
+    run->input = whole;
+    run->h = whole->h;
+}
+
 static void layers_step(const void *data, void *state, void *scratch, const solver_input *input, float *points,
                         cutis_step_stats *stats)
 {
     layers_run run = layers_run_make(data, state, scratch, input);
-    substep(&run, stats);
+    layers_drive_find(&run, run.w.drive);
+    int parts = count_parts(&run);
+    if (parts > 1)
+        substep_in_parts(&run, parts, stats);
+    else
+        substep(&run, stats);
     layers_results_write(&run, points);
 }
 
@@ -255,13 +326,12 @@ static void layers_reset(const void *data, void *state, void *scratch, const sol
     for (int settled = walk.step_count > 0 ? 0 : RESET_SETTLING; settled < RESET_SETTLING;) {
         settled += !kit_walk_next(&walk);
         cutis_step_stats stats = {0};
+        layers_drive_find(&run, run.w.drive);
         substep(&run, &stats);
         for (int c = 0; c < 3; c++) memset(run.s.v[c], 0, (size_t)m->point_count * LAYERS * sizeof(float));
     }
 
-    /* a pressure acts over a substep squared */
-    float shorter = (float)(input->h * input->h / (run.h * run.h));
-    for (int p = 0; p < m->volumes.count; p++) run.s.pressures[p] *= shorter;
+    pressures_scale(&run, run.h, input->h);
     layers_results_write(&run, points);
 }
 

@@ -206,8 +206,7 @@ typedef struct layers_model {
     int *frozen;           /* (frozen_count) places with freeze > 0 */
     skinning frozen_drive; /* their skin, then their bone layer */
     contact_surface surface;
-    bvh tree;               /* of the skin, for counting intersections */
-    int rest_intersections; /* pairs of triangles */
+    bvh tree; /* of the skin, for what crosses */
     contact_props props;
     float *friction, *restitution; /* (point_count) */
     /* Parameters in force. */

@@ -708,11 +708,6 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     if (result == CUTIS_OK) result = maps_build(b, map, scratch, error);
     if (result == CUTIS_OK) layers_volumes_freeze(&model->volumes, model->mesh);
 
-    /* what crosses already at rest does not count later */
-    if (result == CUTIS_OK && model->mesh->triangle_count > 0)
-        model->rest_intersections =
-            mesh_self_intersections(model->mesh, &model->tree, model->mesh->positions, build->jobs, NULL, 0);
-
     if (result == CUTIS_OK)
         result = contact_props_build(&model->props, build->character, 1 / model->size, model->centre,
                                      (float)build->values[LAYERS_FRICTION], (float)build->values[LAYERS_RESTITUTION],

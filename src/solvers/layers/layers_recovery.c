@@ -2,8 +2,8 @@
  * layers_recovery.c: the way back of a skin that is torn or tangled.
  *
  * Torn bones can leave the skin caught behind itself, where pairs would hold it for ever, or turned inside out, where
- * elasticity would. Then contact rests, and the skeleton brings the flesh home, until it is where the skeleton has it
- * and intersects no more than at rest.
+ * elasticity would. Then contact rests, and the skeleton brings the flesh home, until it is where the skeleton has it.
+ * What crosses there is the pose's own: contact lets go of it until it is apart (layers_yield.c).
  */
 #include "solvers/layers/layers_step.h"
 
@@ -19,10 +19,11 @@ void layers_recovery_update(layers_run *run)
         return;
     }
 
-    /* a torn one may be home, and whole */
+    /* a torn one may be home; all that crosses there is let go */
     if (kit_skin_strays(skin, home, m->point_count, 3, SOUND_SHARE * TORN_DISTANCE)) return;
-    if (!kit_skin_tangled(m->mesh, &m->tree, run->w.nodes, skin, m->rest_intersections, run->input->jobs))
-        *run->s.recovering = 0;
+    *run->s.recovering = 0;
+    run->impacts_left = true;
+    layers_yield_update(run);
 }
 
 void layers_recovery_pull(layers_run *run)
