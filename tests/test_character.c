@@ -304,8 +304,8 @@ static void dual_quaternions_keep_the_radius_of_a_twist(void **unused)
 }
 
 /*
- * The longest way of a joint in 5 ms of a lead-in, over the size, until 0.1 s before the clip. In its first pose a joint
- * is turned by 150 degrees from rest, and turns back, by `degrees` in its first frame and by 20 in two more.
+ * The longest way of a joint in 5 ms of a lead-in, over the size, until 0.1 s before the clip. In its first pose a
+ * joint is turned by 150 degrees from rest, and turns back, by `degrees` in its first frame and by 20 in two more.
  */
 static double lead_in_fastest(const cutis_character *c, double degrees)
 {

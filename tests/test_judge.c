@@ -222,6 +222,28 @@ static void lost_volume_is_found(void **state)
     assert_true(fabs(find(&v, CUTIS_HARM_VOLUME)->value - 0.03) < 0.02);
 }
 
+/* A clip that draws its bones out by 40 %: flesh may keep the volume of rest, grow as skinning does, or less. */
+static void drawn_out_bones_may_keep_the_volume(void **state)
+{
+    (void)state;
+    static const float widths[] = {0.86f, 0.92f, 1, 1.06f};
+    for (int i = 0; i < 4; i++) {
+        stage s = stage_make();
+        for (int f = 0; f < FRAMES; f++)
+            for (size_t k = 0; k < s.floats; k++) {
+                bool along = k % 3 == 1;
+                size_t at = (size_t)f * s.floats + k;
+                s.result[at] = (along ? 1.4f : widths[i]) * s.reference[at];
+                if (along) s.reference[at] *= 1.4f;
+            }
+        cutis_verdict v = stage_judge(&s);
+        if (i < 3)
+            assert_true(v.figures[CUTIS_HARM_VOLUME] < 0.01);
+        else
+            assert_true(fabs(find(&v, CUTIS_HARM_VOLUME)->value - 0.124) < 0.02);
+    }
+}
+
 static void sinking_feet_are_found(void **state)
 {
     (void)state;
@@ -418,6 +440,7 @@ int main(void)
         cmocka_unit_test(trembling_is_found),
         cmocka_unit_test(a_swing_is_no_trembling),
         cmocka_unit_test(lost_volume_is_found),
+        cmocka_unit_test(drawn_out_bones_may_keep_the_volume),
         cmocka_unit_test(sinking_feet_are_found),
         cmocka_unit_test(values_that_are_not_finite_are_bad),
         cmocka_unit_test(bone_outside_of_the_skin_is_found),

@@ -630,9 +630,13 @@ static void judge_volume(cutis_judge *j, frame_figure *row)
     double volume = mesh_closed_volume(&j->m, j->points[0]) / j->rest_volume;
     double reference = mesh_closed_volume(&j->m, j->points[1]) / j->rest_volume;
 
-    /* morphs and scaled joints change the volume on purpose: then the reference tells how large the body is */
+    /*
+     * Morphs and scaled joints change the volume on purpose, and then the reference tells how large the body is; bones
+     * that a clip draws out lengthen flesh, which keeps the volume of rest. All between the two is right.
+     */
     bool scaled = fabs(reference - 1) > VOLUME_SCALED && reference != 0;
-    double error = fabs(scaled ? volume / reference - 1 : volume - 1);
+    double right = scaled ? CLAMP(volume, MIN(reference, 1), MAX(reference, 1)) : 1;
+    double error = right != 0 ? fabs(volume / right - 1) : 1;
     bool worse = scaled || error > fabs(reference - 1) + VOLUME_SLACK;
 
     /* a whole has no place, but what is furthest from the reference tells where to look */
