@@ -293,9 +293,10 @@ static void a_jump_of_the_pose_is_told_and_a_hosts_pull_is_not_bounded(void **st
     assert_int_equal(cutis_state_create(model, NULL, &simulated, &error), CUTIS_OK);
     int clip = cutis_character_find_clip(c, "twist");
     float *joints = malloc(12 * (size_t)c->joint_count * sizeof(float));
-    cutis_pose_sample(c, clip, c->clips[clip].start + 0.5 * (c->clips[clip].end - c->clips[clip].start), joints);
+    cutis_pose_sample(c, clip, c->clips[clip].start + 0.3 * (c->clips[clip].end - c->clips[clip].start), joints);
+    for (int j = 1; j < c->joint_count; j++) joints[12 * j + 7] += 20 * c->size;
 
-    /* from rest into a far pose within a frame */
+    /* from rest into a pose that is torn further than flesh follows within a frame */
     still pose = {joints, 12 * (size_t)c->joint_count * sizeof(float)};
     cutis_step_input input = {.motion = {&pose, still_sample}};
     int bounded = thrown_limited(&input, model, simulated);
