@@ -17,8 +17,8 @@ list(APPEND cold base/error.c base/memory.c base/text.c character/character.c ch
      mesh/weld.c mesh/wrinkle.c
      solvers/lattice/lattice_adapt.c solvers/lattice/lattice_embed.c solvers/lattice/lattice_graph.c
      solvers/lattice/lattice_layers.c solvers/lattice/lattice_touch.c solvers/lattice/lattice_voxels.c solvers/layers/layers.c solvers/layers/layers_apart.c solvers/layers/layers_contact.c solvers/layers/layers_fibres.c
-     solvers/layers/layers_paths.c solvers/layers/layers_pieces.c solvers/layers/layers_pressure.c solvers/layers/layers_yield.c
-     solvers/solver_kit.c solvers/curves/curves.c solvers/slide/slide.c solvers/slide/slide_atlas.c solvers/slide/slide_output.c solvers/slide/slide_step.c
+     solvers/layers/layers_paths.c solvers/layers/layers_pieces.c solvers/layers/layers_recovery.c solvers/layers/layers_pressure.c solvers/layers/layers_yield.c
+     solvers/solver_kit.c solvers/curves/curves.c solvers/slide/slide.c solvers/slide/slide_advection.c solvers/slide/slide_atlas.c solvers/slide/slide_output.c solvers/slide/slide_rounded.c solvers/slide/slide_step.c
      solvers/springs/springs.c solvers/springs/springs_bones.c solvers/springs/springs_bulge.c solvers/springs/springs_choice.c
      solvers/springs/springs_contact.c solvers/springs/springs_dffd.c solvers/springs/springs_guard.c solvers/springs/springs_integrate.c solvers/springs/springs_metaballs.c solvers/springs/springs_penetration.c solvers/springs/springs_prop.c
      solvers/springs/springs_reference.c solvers/springs/springs_sibson.c solvers/springs/springs_soft.c
