@@ -29,7 +29,7 @@ layers-columns | src/solvers/layers/layers_columns.c | s/off\[l\] = -h2 \* sprin
 layers-chebyshev | src/solvers/layers/layers_limits.h | s/CHEBYSHEV_RADIUS, 0.8f/CHEBYSHEV_RADIUS, 1.1f/ | test_layers
 layers-prefix-sums | src/solvers/layers/layers_match.c | s/v_store(terms\[9 + row\] + lane, d);/v_store(terms[9 + row] + lane, 0 * d);/ | test_layers
 layers-no-resolve | src/solvers/layers/layers.c | s/bool failed = sound \&\& layers_contacts_resolve(run, &zone_points);/bool failed = false;/ | test_layers
-layers-parts | src/solvers/layers/layers_limits.h | s/PARTS_LIMIT, 16/PARTS_LIMIT, 1/ | test_layers
+layers-parts | src/solvers/layers/layers_limits.h | s/PARTS_LIMIT, 8/PARTS_LIMIT, 1/ | test_layers
 layers-recovery | src/solvers/layers/layers_recovery.c | s/layers_yield_update(run);/*run->s.recovering = 1;/ | test_layers
 lead-in-arc | src/character/pose.c | s/turn, share \* calm \* turn.w \* turn.w)/turn, share * calm)/ | test_character
 lead-in-jump | src/character/pose.c | s/return (float)(1 \/ (1 + u/return 1 + 0 * (float)(1 \/ (1 + u/ | test_character

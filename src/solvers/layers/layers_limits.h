@@ -21,10 +21,10 @@
     LIMIT(float, SPEED_LIMIT, 5, "size/s", "speed of flesh relative to its bones",                                     \
           "above that of any jump or blow", "nothing_breaks_it_and_it_comes_back")                                     \
     /* ---- contact ---- */                                                                                            \
-    LIMIT(float, TRAVEL_LIMIT, 0.006f, "size", "way of the skeleton in a part of a substep, against its mean",            \
-          "1.2 sizes/s: above it limbs that meet cross more; who walks stays below, so that it costs nothing",            \
+    LIMIT(float, TRAVEL_LIMIT, 0.0125f, "size", "way of the skeleton in a part of a substep, against its mean",           \
+          "2.5 sizes/s: people who run stay below; shorter parts cross less where limbs meet, but damp less and tremble", \
           "fast_limbs_are_followed")                                                                                   \
-    LIMIT(int, PARTS_LIMIT, 16, "parts", "of a substep at most", "20 sizes/s: what is faster is a cut, no motion",        \
+    LIMIT(int, PARTS_LIMIT, 8, "parts", "of a substep at most", "20 sizes/s: what is faster is a cut, no motion",         \
           "fast_limbs_are_followed")                                                                                   \
     LIMIT(float, REACH_LIMIT, 0.04f, "size", "motion of the skin in a substep relative to its mean",                   \
           "a joint torn elsewhere drags its skin along over some substeps", "ten_thousand_random_poses_leave_no_trace") \
