@@ -248,7 +248,7 @@ static int count_parts(const layers_run *run)
         vec3 way = vec3_sub(vec3_sub(vec3_load(to + 3 * i), vec3_load(from + 3 * i)), mean);
         most2 = MAX(most2, vec3_length2(way));
     }
-    return CLAMP((int)ceilf(sqrtf(most2) / TRAVEL_LIMIT), 1, PARTS_LIMIT);
+    return MAX((int)MIN(ceilf(sqrtf(most2) / TRAVEL_LIMIT), (float)PARTS_LIMIT), 1);
 }
 
 /* A pressure acts over a substep squared: the same one for substeps of another length. */
