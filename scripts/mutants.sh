@@ -32,7 +32,7 @@ layers-no-resolve | src/solvers/layers/layers.c | s/bool failed = sound \&\& lay
 layers-parts | src/solvers/layers/layers_limits.h | s/PARTS_LIMIT, 8/PARTS_LIMIT, 1/ | test_layers
 layers-recovery | src/solvers/layers/layers_recovery.c | s/layers_yield_update(run);/*run->s.recovering = 1;/ | test_layers
 lead-in-arc | src/character/pose.c | s/turn, share \* calm \* turn.w \* turn.w)/turn, share * calm)/ | test_character
-lead-in-jump | src/character/pose.c | s/return (float)(1 \/ (1 + u/return 1 + 0 * (float)(1 \/ (1 + u/ | test_character
+lead-in-jump | src/character/pose.c | s/float calm = (float)(1/float calm = 1 + 0 * (float)(1/ | test_character
 layers-gravity | src/solvers/layers/layers_velocity.c | s/return vec3_sub(down, skinning_direction(.*/return down;/ | test_layers
 layers-fibres | src/solvers/layers/layers_fibres.c | s/side = 0.5f + 0.5f \* cosine/side = 0.5f - 0.5f * cosine/ | test_layers
 contact-friction | src/contact/contact_pair.c | s/MIN(friction \* impulse, speed)/0 * MIN(friction * impulse, speed)/ | test_layers_physics

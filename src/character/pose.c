@@ -15,10 +15,10 @@ enum { ROTATION = 3, SCALE = 7, LOCAL_FLOATS = 10 };
 /* A lead-in goes back in its clip by less than this, seconds: about the decay time of a limb's swing. */
 static const double LEAD_IN_BACK = 0.1;
 /*
- * Sizes and radians a second at which half of a speed counts as a jump of the clip: a third of the size, and a right
- * angle, in one frame of 30 a second are above. A quarter of these, a fast run, counts as motion within 0.4 %.
+ * Radians a second at which half of a turn counts as a jump of the clip: a right angle in one frame of 30 a second is
+ * above. A quarter of it, a fast run, counts as motion within 0.4 %.
  */
-static const double JUMP_SPEED = 8, JUMP_TURN = 40;
+static const double JUMP_TURN = 40;
 
 static int path_components(cutis_path path)
 {
@@ -108,30 +108,21 @@ static float *track_row(const cutis_track *track, float *joints)
     return joints + 12 * track->target + offset;
 }
 
-/* How much of a speed is the clip's motion and not a jump, 1 to 0. */
-static float calm_share(double speed, double limit)
-{
-    double u = speed / limit;
-    return (float)(1 / (1 + u * u * u * u));
-}
-
 /*
  * Move a value by `share` of the way from `ahead`, which is `back` seconds after it, to `now`; scales are left as they
- * are. Jumps of the clip are left out: many clips begin with one frame of another pose. Half a turn has no direction,
- * so that turns are shortened by cos^2 of half of their angle.
+ * are. Turns that are jumps of the clip are left out: many clips begin with one frame of another pose. Half a turn has
+ * no direction, so that turns are shortened by cos^2 of half of their angle.
  */
-static void value_mirror(const cutis_character *character, cutis_path path, const float *now, const float *ahead,
-                         double back, float share, float *value)
+static void value_mirror(cutis_path path, const float *now, const float *ahead, double back, float share, float *value)
 {
     if (path == CUTIS_PATH_TRANSLATION) {
-        vec3 way = vec3_sub(vec3_load(now), vec3_load(ahead));
-        double speed = (double)vec3_length(way) / ((double)character->size * back);
-        vec3_store(value, vec3_madd(vec3_load(value), way, share * calm_share(speed, JUMP_SPEED)));
+        for (int i = 0; i < 3; i++) value[i] += share * (now[i] - ahead[i]);
     } else if (path == CUTIS_PATH_ROTATION) {
         quat turn = quat_multiply((quat){now[0], now[1], now[2], now[3]},
                                   quat_conjugate((quat){ahead[0], ahead[1], ahead[2], ahead[3]}));
         double sine = sqrt((double)turn.x * turn.x + (double)turn.y * turn.y + (double)turn.z * turn.z);
-        float calm = calm_share(2 * sine / back, JUMP_TURN);
+        double jump = 2 * sine / (back * JUMP_TURN);
+        float calm = (float)(1 / (1 + jump * jump * jump * jump));
         turn = quat_slerp((quat){0, 0, 0, 1}, turn, share * calm * turn.w * turn.w);
         quat q = quat_normalize(quat_multiply(turn, (quat){value[0], value[1], value[2], value[3]}));
         memcpy(value, &q, sizeof q);
@@ -173,7 +164,7 @@ static void pose_blend(const cutis_character *character, int clip, double time, 
         if (track->path == CUTIS_PATH_MORPH) continue;
         track_sample(track, time, now);
         track_sample(track, time + back, ahead);
-        value_mirror(character, track->path, now, ahead, back, CLAMP(blend, 0, 1), track_row(track, joints));
+        value_mirror(track->path, now, ahead, back, CLAMP(blend, 0, 1), track_row(track, joints));
     }
 
     /* to the scene; parents come first */
