@@ -38,7 +38,7 @@ static const double HOURGLASS_SHARE = 0.1;
 /* Generalised-alpha integration (Chung, Hulbert 1993): factor per step of what is too fast for the substep. */
 static const double SPECTRAL_RADIUS = 0.8;
 /* Chebyshev acceleration (Wang 2015): contraction that it assumes. */
-static const float CHEBYSHEV_RADIUS = 0.8f;
+static const float CHEBYSHEV_RADIUS = 0.0f;
 /* Maximum motion of a node in one iteration, sizes: within the range of the quadratic model. */
 static const float MAX_STEP = 0.004f;
 /* Share of the distance to what it may touch that a point may use in one iteration; two of them stay below 1. */
@@ -124,6 +124,7 @@ typedef struct tissue_state {
     float *x;       /* (count x COLUMN) the integrator's positions */
     float *v;       /* (count x COLUMN) velocities */
     float *a;       /* (count x COLUMN) accelerations */
+    float *drift;   /* (count x COLUMN) motion of z in the last substep beyond that of the bones */
     float *turns;   /* (joint_count x 4) see skinning_dual_on */
     float *drive;   /* (drive.count x 3) skeleton's positions at the last substep, sizes */
     float *outputs; /* (vertex_count x 3) of three layers, then (vertex_count) of contact */

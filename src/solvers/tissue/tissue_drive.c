@@ -153,9 +153,13 @@ static void predict_block(void *context, int begin, int end)
                 run->w.pull[at] = (float)((sum + spring * target[l]) / (stiffness + spring));
                 run->w.pull_weight[4 * k + l] = (float)(stiffness + spring);
 
-                /* first iterate: along with the bones, at the velocity against them */
-                float relative = run->still ? 0 : run->s.v[at] * h - move;
-                run->w.z[at] = run->s.z[at] + move + relative;
+                /*
+                 * First iterate: along with the bones, and on with the motion against them. From z alone: the
+                 * velocity of the integrator alternates in what is too fast for the substep, and a minimum that is
+                 * not quite reached would feed that back (docs/solvers/tissue.md, Time).
+                 */
+                float drift = run->still ? 0 : run->s.drift[at] + (&blow.x)[c] * h;
+                run->w.z[at] = run->s.z[at] + move + drift;
             }
         }
     }
@@ -169,26 +173,31 @@ void tissue_predict(tissue_run *run)
     parallel_for(run->input->jobs, m->count, POINT_GRAIN, predict_block, run);
 }
 
+/* A node's coordinate, whose bones have moved by `move`. */
+static void node_advance(tissue_run *run, const alpha_method *t, int at, float move)
+{
+    double h = run->h, z = run->w.z[at], x0 = run->s.x[at], v0 = run->s.v[at], a0 = run->s.a[at];
+    double x1 = x0 + (z - x0) / (1 - t->af);
+    double a1 = (x1 - x0 - h * v0) / (t->beta * h * h) - (0.5 / t->beta - 1) * a0;
+    run->s.drift[at] = run->still ? 0 : run->w.z[at] - run->s.z[at] - move;
+    run->s.z[at] = (float)z;
+    run->s.x[at] = run->still ? (float)z : (float)x1;
+    run->s.v[at] = run->still ? 0 : (float)(v0 + h * ((1 - t->gamma) * a0 + t->gamma * a1));
+    run->s.a[at] = run->still ? 0 : (float)a1;
+}
+
 static void advance_block(void *context, int begin, int end)
 {
     tissue_run *run = context;
+    const tissue_model *m = run->m;
     alpha_method t = alpha_find();
-    double h = run->h;
-    for (int i = COLUMN * begin; i < COLUMN * end; i++) {
-        double z = run->w.z[i], x0 = run->s.x[i], v0 = run->s.v[i], a0 = run->s.a[i];
-        if (i % COLUMN >= 12) continue;
-        run->s.z[i] = (float)z;
-        if (run->still) {
-            run->s.x[i] = (float)z;
-            run->s.v[i] = 0;
-            run->s.a[i] = 0;
-            continue;
+    for (int k = begin; k < end; k++) {
+        for (int c = 0; c < 3; c++) {
+            float now[4], before[4];
+            tissue_drive_column(m, run->w.drive, k, c, now);
+            tissue_drive_column(m, run->s.drive, k, c, before);
+            for (int l = 0; l < TISSUE_LAYERS; l++) node_advance(run, &t, COLUMN * k + 4 * c + l, now[l] - before[l]);
         }
-        double x1 = x0 + (z - x0) / (1 - t.af);
-        double a1 = (x1 - x0 - h * v0) / (t.beta * h * h) - (0.5 / t.beta - 1) * a0;
-        run->s.x[i] = (float)x1;
-        run->s.v[i] = (float)(v0 + h * ((1 - t.gamma) * a0 + t.gamma * a1));
-        run->s.a[i] = (float)a1;
     }
 }
 
