@@ -26,21 +26,24 @@ enum { TOUCH = 12 };
 enum { ENTRY_SHEAR = 10, ENTRY = ENTRY_SHEAR + 4 * TISSUE_WEDGES };
 /* Coefficients of a column of its own: shear within layers 4, between layers 3. */
 enum { OWN = 7 };
+/* Iterations that the acceleration remembers. */
+enum { ANDERSON = 5 };
 
 /* ---- constants that are no parameters ---- */
 
 /* Depth of flesh, sizes, whose frequency a stiffness gives; thinner flesh has the same modulus and is firmer. */
 static const double REFERENCE_DEPTH = 0.05;
 /* Bulk over shear modulus: Poisson's ratio 0.49, as for soft tissue. */
-static const double BULK_RATIO = 50;
+#define BULK_RATIO HACK[3]
 /* Stiffness against unequal dilatation of a wedge's two Gauss planes, over the bulk modulus. */
-static const double HOURGLASS_SHARE = 0.1;
+#define HOURGLASS_SHARE HACK[4]
 /* Generalised-alpha integration (Chung, Hulbert 1993): factor per step of what is too fast for the substep. */
-static const double SPECTRAL_RADIUS = 0.8;
+extern double HACK[16];
+#define SPECTRAL_RADIUS HACK[0]
 /* Chebyshev acceleration (Wang 2015): contraction that it assumes. */
-static const float CHEBYSHEV_RADIUS = 0.0f;
+#define CHEBYSHEV_RADIUS ((float)HACK[1])
 /* Maximum motion of a node in one iteration, sizes: within the range of the quadratic model. */
-static const float MAX_STEP = 0.004f;
+#define MAX_STEP ((float)HACK[2])
 /* Share of the distance to what it may touch that a point may use in one iteration; two of them stay below 1. */
 static const float SAFE_SHARE = 0.45f;
 /* Speed below which friction grows linearly, sizes/s. */
@@ -140,7 +143,12 @@ typedef struct tissue_pair {
 
 typedef struct tissue_work {
     float *z;          /* (count x COLUMN) iterate */
-    float *last, *previous; /* (count x COLUMN) the iterate before, and the one before that, for the acceleration */
+    float *last, *previous; /* (count x COLUMN) the iterate before, and scratch */
+    float *residual, *result; /* (count x COLUMN) motion and result of the last sweep */
+    float *residuals[ANDERSON], *results[ANDERSON]; /* their differences between iterations */
+    double gram[ANDERSON][ANDERSON];                 /* products of the residuals' differences */
+    double *sums;
+    int history; /* differences so far */
     float *base;       /* (count x COLUMN) first iterate, known to be free of crossings */
     float *pull;       /* (count x COLUMN) where inertia, damping and springs together want the node */
     float *pull_weight; /* (count x 4) how much */
@@ -203,6 +211,9 @@ void tissue_advance(tissue_run *run);
 
 /* One sweep of block descent over all columns; returns the largest motion of a node (tissue_cells.c). */
 float tissue_sweep(tissue_run *run, int iteration);
+
+/* The next iterate from the last sweeps (tissue_accelerate.c). */
+void tissue_accelerate(tissue_run *run, int iteration);
 
 /* Contact (tissue_contact.c): candidates for the first iterate, which is shortened to a safe one. */
 void tissue_contact_begin(tissue_run *run);

@@ -353,30 +353,11 @@ static void colour_gather(void *context, int begin, int end)
     tissue_contact_gather(run, first + begin, first + end);
 }
 
-/* Chebyshev's extrapolation from the iterate before last, where nothing touches. */
-static void accelerate(void *context, int begin, int end)
-{
-    tissue_run *run = context;
-    float omega = run->omega;
-    for (int k = begin; k < end; k++) {
-        float *z = run->w.z + (size_t)COLUMN * k, *old = run->w.previous + (size_t)COLUMN * k;
-        bool free = run->w.limits[k] > 1;
-        for (int i = 0; i < 12; i++) {
-            float now = z[i];
-            if (free) z[i] = old[i] + omega * (now - old[i]);
-        }
-    }
-}
-
 float tissue_sweep(tissue_run *run, int iteration)
 {
     const tissue_model *m = run->m;
     const cutis_jobs *jobs = run->input->jobs;
 
-    /* keep the last two iterates */
-    float *oldest = run->w.previous;
-    run->w.previous = run->w.last;
-    run->w.last = oldest;
     memcpy(run->w.last, run->w.z, (size_t)m->count * COLUMN * sizeof(float));
 
     for (run->colour = 0; run->colour < m->colour_count; run->colour++) {
@@ -390,8 +371,6 @@ float tissue_sweep(tissue_run *run, int iteration)
     float most = 0;
     for (int block = 0; block < m->block_count; block++) most = MAX(most, run->w.moves[block]);
 
-    float radius2 = CHEBYSHEV_RADIUS * CHEBYSHEV_RADIUS;
-    run->omega = iteration == 0 ? 1 : 4 / (4 - radius2 * (iteration == 1 ? 2 : run->omega));
-    if (iteration > 0) parallel_for(jobs, m->count, COLUMN_GRAIN, accelerate, run);
+    if (HACK[1]==0) tissue_accelerate(run, iteration);
     return sqrtf(most);
 }

@@ -34,6 +34,13 @@ static tissue_work work_view(const tissue_model *m, void *memory, size_t *size)
     w.z = KIT_CARVE(&block, float, records);
     w.last = KIT_CARVE(&block, float, records);
     w.previous = KIT_CARVE(&block, float, records);
+    w.residual = KIT_CARVE(&block, float, records);
+    w.result = KIT_CARVE(&block, float, records);
+    for (int j = 0; j < ANDERSON; j++) {
+        w.residuals[j] = KIT_CARVE(&block, float, records);
+        w.results[j] = KIT_CARVE(&block, float, records);
+    }
+    w.sums = KIT_CARVE(&block, double, (n / 256 + 1) * (2 * ANDERSON + 1));
     w.base = KIT_CARVE(&block, float, records);
     w.pull = KIT_CARVE(&block, float, records);
     w.pull_weight = KIT_CARVE(&block, float, n * 4);
