@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 #include <stdio.h>
-double HACK[16]={0.8,0.0,0.004,50,0.1};
+double HACK[16]={0.5,0.0,0.004,50,0.1,0,1e-3};
 __attribute__((constructor)) static void hack(void){char*e=getenv("HACK");int n=0;if(e)for(char*p=e;*p&&n<16;){char*q;double v=strtod(p,&q);if(q!=p)HACK[n]=v;n++;p=q;if(*p==',')p++;}}
 /* Substeps of the walk from the rest pose, at the end of it to settle, and their length in seconds. */
 enum { RESET_SUBSTEPS = 40, RESET_SETTLING = 10, RESET_ITERATIONS = 16 };

@@ -47,7 +47,7 @@ extern double HACK[16];
 /* Share of the distance to what it may touch that a point may use in one iteration; two of them stay below 1. */
 static const float SAFE_SHARE = 0.45f;
 /* Speed below which friction grows linearly, sizes/s. */
-static const double STICKING_SPEED = 1e-3;
+#define STICKING_SPEED HACK[6]
 
 /* ---- the model ---- */
 

@@ -158,7 +158,7 @@ static void predict_block(void *context, int begin, int end)
                  * velocity of the integrator alternates in what is too fast for the substep, and a minimum that is
                  * not quite reached would feed that back (docs/solvers/tissue.md, Time).
                  */
-                float drift = run->still ? 0 : run->s.drift[at] + (&blow.x)[c] * h;
+                float drift = run->still ? 0 : run->s.drift[at] / (1 + m->damping * h) + (&blow.x)[c] * h;
                 run->w.z[at] = run->s.z[at] + move + drift;
             }
         }
