@@ -1,6 +1,7 @@
 /*
  * tissue_build.c: columns, wedges and colours, made from a rigged surface.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "solvers/flesh.h"
@@ -9,7 +10,7 @@
 /* Minimum volume of a wedge's Gauss plane at rest, over area times height: below it the flesh is made thinner. */
 static const double MIN_WEDGE_SHARE = 0.1;
 /* Passes in which flesh whose wedges fold at rest is made thinner, and the factor of each. */
-enum { THIN_PASSES = 24 };
+enum { THIN_PASSES = 12 };
 static const float THIN_FACTOR = 0.75f;
 /* Minimum share of the depth between two layers. */
 static const float MIN_LAYER_SHARE = 1.0f / 12;
@@ -289,6 +290,7 @@ static void columns_place(builder *b)
             folded = true;
             for (int i = 0; i < 3; i++) b->void_column[m->triangles[3 * t + i]] = 1;
         }
+ {int nn=0; for(int k=0;k<model->count;k++) nn+=b->void_column[k]; fprintf(stderr,"pass %d folded columns %d of %d\n",pass,nn,model->count);}
         if (!folded || pass == THIN_PASSES) break;
         for (int k = 0; k < model->count; k++) {
             if (!b->void_column[k]) continue;
