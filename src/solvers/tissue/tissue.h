@@ -67,6 +67,7 @@ typedef struct tissue_model {
     float *touch_scale;  /* (count) force at which contact is half closed */
     float *friction;     /* (count) */
     float *depths;       /* (count) of the flesh */
+    float *inverse_masses; /* (count) of columns */
 
     /* colours: blocks of LANES columns, and their entries */
     int colour_count;
@@ -143,13 +144,12 @@ typedef struct tissue_pair {
 
 typedef struct tissue_work {
     float *z;          /* (count x COLUMN) iterate */
-    float *last, *previous; /* (count x COLUMN) the iterate before, and scratch */
+    float *last;       /* (count x COLUMN) the iterate before */
     float *residual, *result; /* (count x COLUMN) motion and result of the last sweep */
     float *residuals[ANDERSON], *results[ANDERSON]; /* their differences between iterations */
     double gram[ANDERSON][ANDERSON];                 /* products of the residuals' differences */
     double *sums;
     int history; /* differences so far */
-    float *base;       /* (count x COLUMN) first iterate, known to be free of crossings */
     float *pull;       /* (count x COLUMN) where inertia, damping and springs together want the node */
     float *pull_weight; /* (count x 4) how much */
     float *touch;      /* (count x TOUCH) */
@@ -160,7 +160,6 @@ typedef struct tissue_work {
     float *moves;      /* (block_count) largest motion of a node in this iteration, squared */
     float *skin_old;   /* (count x 3) skin at the start of the substep */
     float *skin;       /* (count x 3) at the last evaluation of contact */
-    float *shares;     /* (count) share of the way that is safe */
     float *limits;     /* (count) step limits by contact */
     tissue_pair *pairs;
     int *pair_first;   /* (count + 1) pairs of each column */

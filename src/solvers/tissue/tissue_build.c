@@ -341,6 +341,7 @@ static void springs_find(builder *b)
         for (int l = 0; l < TISSUE_LAYERS; l++) mass += model->mass[4 * k + l];
         for (int l = 0; l < TISSUE_WEDGES; l++) modulus += b->moduli[k][l] / TISSUE_WEDGES;
         double bone = 2 * 3.14159265358979 * kit_point_value(b->build, model->points[k], TISSUE_BONE_STIFFNESS);
+        model->inverse_masses[k] = (float)(1 / mass);
         model->bone_springs[k] = (float)(mass * bone * bone);
         model->touch_scale[k] = (float)(modulus * MAX((double)areas[k], 0.01 * mean));
     }
@@ -588,6 +589,7 @@ static bool arrays_push(builder *b)
     model->touch_scale = ARENA_ARRAY(memory, float, n);
     model->friction = ARENA_ARRAY(memory, float, n);
     model->depths = ARENA_ARRAY(memory, float, n);
+    model->inverse_masses = ARENA_ARRAY(memory, float, n);
     b->map = ARENA_ARRAY(b->scratch, float, n);
     b->moduli = arena_push(b->scratch, (size_t)n, sizeof *b->moduli);
     b->void_column = ARENA_ARRAY(b->scratch, uint8_t, n);

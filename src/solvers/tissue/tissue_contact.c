@@ -14,8 +14,6 @@
 
 #include "solvers/tissue/tissue.h"
 
-/* Passes of shortening before everything stays where it was. */
-enum { SAFE_PASSES = 8 };
 /* Distance below which the energy goes on as a parabola, over the gap: keeps numbers finite. */
 static const float MIN_DISTANCE_SHARE = 1e-3f, MIN_PLANE_SHARE = 0.05f;
 
@@ -35,48 +33,29 @@ static void skin_gather(const tissue_run *run, float *skin)
     for (int k = 0; k < run->m->count; k++) vec3_store(skin + 3 * k, skin_at(run, k));
 }
 
-/* ---- safe ways ---- */
-
-/* Halve the way of points whose pairs meet on it. Returns how many pairs do. */
-static int impacts_shorten(tissue_run *run)
-{
-    int impacts = 0;
-    for (int i = 0; i < run->w.contact.pair_count; i++) {
-        const contact_pair *pair = run->w.contact.pairs + i;
-        float gap = 0.1f * MIN(pair->distance, pair->gap);
-        if (contact_pair_impact(pair, run->w.skin_old, run->w.skin, gap) > 1) continue;
-        impacts++;
-        for (int v = 0; v < 4; v++) {
-            float *share = run->w.shares + pair->v[v];
-            *share = *share > 0.1f ? 0.5f * *share : 0;
-        }
-    }
-    return impacts;
-}
+/* ---- impacts ---- */
 
 /*
- * Shorten the columns' ways from `base` (records), whose skin is skin_base, to the iterate, until the skin does not
- * cross itself on its straight way from the start of the substep.
+ * Make the straight way from the start of the substep to the iterate free of impacts. What that moves a skin by moves
+ * its column, less with depth. Returns false when impacts remain.
  */
-static void way_shorten(tissue_run *run, const float *base)
+static bool impacts_resolve(tissue_run *run)
 {
     const tissue_model *m = run->m;
     contact_search_options options = search_options(m);
-    float *wanted = run->w.previous; /* free between sweeps */
-    memcpy(wanted, run->w.z, (size_t)m->count * COLUMN * sizeof(float));
-    for (int k = 0; k < m->count; k++) run->w.shares[k] = 1;
-
-    for (int pass = 0; pass <= SAFE_PASSES; pass++) {
-        skin_gather(run, run->w.skin);
-        contact_search_update(&m->surface, &run->w.contact, run->w.skin_old, run->w.skin, &options, run->input->jobs);
-        if (impacts_shorten(run) == 0) return;
-        for (int k = 0; k < m->count; k++) {
-            float share = pass == SAFE_PASSES ? 0 : run->w.shares[k];
-            if (share >= 1) continue;
-            for (int i = COLUMN * k; i < COLUMN * k + 12; i++) run->w.z[i] = base[i] + share * (wanted[i] - base[i]);
+    skin_gather(run, run->w.skin);
+    contact_resolve_stats stats = contact_resolve(&m->surface, &run->w.contact, run->w.skin_old, run->w.skin,
+                                                  m->inverse_masses, &options, true, run->input->jobs);
+    if (stats.impacts == 0) return true;
+    for (int k = 0; k < m->count; k++) {
+        float *z = run->w.z + (size_t)COLUMN * (size_t)k;
+        for (int c = 0; c < 3; c++) {
+            float move = run->w.skin[3 * k + c] - z[4 * c];
+            for (int l = 0; l < TISSUE_LAYERS; l++) z[4 * c + l] += (1 - m->shares[4 * k + l]) * move;
+            z[4 * c] = run->w.skin[3 * k + c];
         }
     }
-    skin_gather(run, run->w.skin);
+    return !stats.failed;
 }
 
 /* ---- lists ---- */
@@ -136,8 +115,7 @@ void tissue_contact_begin(tissue_run *run)
     if (m->self_contact && m->mesh->triangle_count > 0) {
         skin_gather(run, run->w.skin);
         contact_search(&m->surface, &run->w.contact, run->w.skin_old, run->w.skin, &options, run->input->jobs);
-        way_shorten(run, run->s.z);
-        memcpy(run->w.last, run->w.z, (size_t)m->count * COLUMN * sizeof(float));
+        impacts_resolve(run);
         pairs_take(run);
     }
     if (m->props.count > 0) {
@@ -147,13 +125,12 @@ void tissue_contact_begin(tissue_run *run)
                                                 run->w.plane_capacity);
     }
     if (run->pair_count + run->plane_count > 0) lists_build(run);
-    memcpy(run->w.base, run->w.z, (size_t)m->count * COLUMN * sizeof(float));
 }
 
 bool tissue_contact_end(tissue_run *run)
 {
-    if (run->m->self_contact && run->m->mesh->triangle_count > 0) way_shorten(run, run->w.base);
-    return run->w.contact.dropped == 0 && run->pair_count == run->w.contact.pair_count;
+    if (!run->m->self_contact || run->m->mesh->triangle_count == 0) return true;
+    return impacts_resolve(run) && run->w.contact.dropped == 0;
 }
 
 /* ---- energy ---- */

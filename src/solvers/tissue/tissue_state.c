@@ -33,7 +33,6 @@ static tissue_work work_view(const tissue_model *m, void *memory, size_t *size)
     /* columns */
     w.z = KIT_CARVE(&block, float, records);
     w.last = KIT_CARVE(&block, float, records);
-    w.previous = KIT_CARVE(&block, float, records);
     w.residual = KIT_CARVE(&block, float, records);
     w.result = KIT_CARVE(&block, float, records);
     for (int j = 0; j < ANDERSON; j++) {
@@ -41,7 +40,6 @@ static tissue_work work_view(const tissue_model *m, void *memory, size_t *size)
         w.results[j] = KIT_CARVE(&block, float, records);
     }
     w.sums = KIT_CARVE(&block, double, (n / 256 + 1) * (2 * ANDERSON + 1));
-    w.base = KIT_CARVE(&block, float, records);
     w.pull = KIT_CARVE(&block, float, records);
     w.pull_weight = KIT_CARVE(&block, float, n * 4);
     w.touch = KIT_CARVE(&block, float, n *TOUCH);
@@ -57,7 +55,6 @@ static tissue_work work_view(const tissue_model *m, void *memory, size_t *size)
     /* contact */
     w.skin_old = KIT_CARVE(&block, float, n * 3);
     w.skin = KIT_CARVE(&block, float, n * 3);
-    w.shares = KIT_CARVE(&block, float, n);
     w.pairs = KIT_CARVE(&block, tissue_pair, w.pair_capacity);
     w.pair_first = KIT_CARVE(&block, int, n + 1);
     w.pair_list = KIT_CARVE(&block, int, 4 * (size_t)w.pair_capacity);
