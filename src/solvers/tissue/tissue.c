@@ -12,10 +12,6 @@
 
 #include "solvers/tissue/tissue.h"
 
-#include <stdlib.h>
-#include <stdio.h>
-double HACK[16]={0.5,0.0,0.004,50,0.1,0,1e-3};
-__attribute__((constructor)) static void hack(void){char*e=getenv("HACK");int n=0;if(e)for(char*p=e;*p&&n<16;){char*q;double v=strtod(p,&q);if(q!=p)HACK[n]=v;n++;p=q;if(*p==',')p++;}}
 /* Substeps of the walk from the rest pose, at the end of it to settle, and their length in seconds. */
 enum { RESET_SUBSTEPS = 40, RESET_SETTLING = 10, RESET_ITERATIONS = 16 };
 static const double RESET_SUBSTEP = 0.05;
@@ -85,10 +81,8 @@ static void substep(tissue_run *run, int iterations, cutis_step_stats *stats)
         moved = tissue_sweep(run, i);
         kit_lap(&clock, stats, PART_ELASTICITY);
         stats->iterations++;
-        if (HACK[5]) fprintf(stderr,"%d:%.2e ",i,moved);
         if (moved < MIN_MOTION) break;
     }
-    if (HACK[5]) fprintf(stderr,"\n");
     stats->residual = moved;
 
     stats->unconverged += !tissue_contact_end(run);

@@ -34,20 +34,17 @@ enum { ANDERSON = 5 };
 /* Depth of flesh, sizes, whose frequency a stiffness gives; thinner flesh has the same modulus and is firmer. */
 static const double REFERENCE_DEPTH = 0.05;
 /* Bulk over shear modulus: Poisson's ratio 0.49, as for soft tissue. */
-#define BULK_RATIO HACK[3]
+static const double BULK_RATIO = 50;
 /* Stiffness against unequal dilatation of a wedge's two Gauss planes, over the bulk modulus. */
-#define HOURGLASS_SHARE HACK[4]
+static const double HOURGLASS_SHARE = 0.1;
 /* Generalised-alpha integration (Chung, Hulbert 1993): factor per step of what is too fast for the substep. */
-extern double HACK[16];
-#define SPECTRAL_RADIUS HACK[0]
-/* Chebyshev acceleration (Wang 2015): contraction that it assumes. */
-#define CHEBYSHEV_RADIUS ((float)HACK[1])
+static const double SPECTRAL_RADIUS = 0.5;
 /* Maximum motion of a node in one iteration, sizes: within the range of the quadratic model. */
-#define MAX_STEP ((float)HACK[2])
+static const float MAX_STEP = 0.004f;
 /* Share of the distance to what it may touch that a point may use in one iteration; two of them stay below 1. */
 static const float SAFE_SHARE = 0.45f;
 /* Speed below which friction grows linearly, sizes/s. */
-#define STICKING_SPEED HACK[6]
+static const double STICKING_SPEED = 0.01;
 
 /* ---- the model ---- */
 
@@ -180,7 +177,6 @@ typedef struct tissue_run {
     const solver_input *input;
     double h;
     bool still; /* no inertia: the walk of a reset */
-    float omega;
     int pair_count, plane_count;
     int colour;
 } tissue_run;

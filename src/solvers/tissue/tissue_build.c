@@ -1,7 +1,6 @@
 /*
  * tissue_build.c: columns, wedges and colours, made from a rigged surface.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "solvers/flesh.h"
@@ -290,7 +289,6 @@ static void columns_place(builder *b)
             folded = true;
             for (int i = 0; i < 3; i++) b->void_column[m->triangles[3 * t + i]] = 1;
         }
- {int nn=0; for(int k=0;k<model->count;k++) nn+=b->void_column[k]; fprintf(stderr,"pass %d folded columns %d of %d\n",pass,nn,model->count);}
         if (!folded || pass == THIN_PASSES) break;
         for (int k = 0; k < model->count; k++) {
             if (!b->void_column[k]) continue;

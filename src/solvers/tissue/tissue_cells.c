@@ -16,7 +16,6 @@
  */
 #include <string.h>
 
-#include <stdio.h>
 #include "solvers/tissue/tissue.h"
 
 typedef struct v3 {
@@ -372,9 +371,6 @@ float tissue_sweep(tissue_run *run, int iteration)
     float most = 0;
     for (int block = 0; block < m->block_count; block++) most = MAX(most, run->w.moves[block]);
 
-    if (HACK[1]==0) tissue_accelerate(run, iteration);
-    if (HACK[7]) { int worst = 0; for (int b = 0; b < m->block_count; b++) if (run->w.moves[b] > run->w.moves[worst]) worst = b;
-        int k=-1; float mm=0; for (int lane=0;lane<LANES;lane++){ int kk=m->block_own[worst*LANES+lane]/COLUMN; float*z=run->w.result+COLUMN*kk,*l=run->w.last+COLUMN*kk; float d=0; for(int i=0;i<12;i++) d+=(z[i]-l[i])*(z[i]-l[i]); if(d>mm){mm=d;k=kk;}}
-        if (iteration==run->m->iterations-1 && k>=0) { float*z=run->w.z+COLUMN*k; fprintf(stderr,"moved %.2e column %d at %.3f %.3f %.3f depth %.4f rest %.3f %.3f %.3f\n",sqrt(most),k,z[0],z[4],z[8],m->depths[k],m->rest[COLUMN*k],m->rest[COLUMN*k+4],m->rest[COLUMN*k+8]); } }
+    tissue_accelerate(run, iteration);
     return sqrtf(most);
 }

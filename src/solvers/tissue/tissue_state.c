@@ -84,7 +84,7 @@ size_t tissue_scratch_size(const void *data)
 
 tissue_run tissue_run_make(const void *data, void *state, void *scratch, const solver_input *input)
 {
-    tissue_run run = {.m = data, .input = input, .h = input->h, .omega = 1};
+    tissue_run run = {.m = data, .input = input, .h = input->h};
     run.s = state_view(data, state, NULL);
     run.w = work_view(data, scratch, NULL);
     return run;
