@@ -128,6 +128,7 @@ typedef struct tissue_state {
     float *drift;   /* (count x COLUMN) motion of z in the last substep beyond that of the bones */
     float *turns;   /* (joint_count x 4) see skinning_dual_on */
     float *drive;   /* (drive.count x 3) skeleton's positions at the last substep, sizes */
+    float *released; /* (count) above 0 where contact is disabled, see tissue_yield.c */
     float *outputs; /* (vertex_count x 3) of three layers, then (vertex_count) of contact */
 } tissue_state;
 
@@ -167,6 +168,10 @@ typedef struct tissue_work {
     int *plane_list;
     int plane_capacity;
     contact_work contact;
+    bvh_node *nodes; /* of the tree, refitted */
+    uint8_t *marks;  /* (count) */
+    int *queue;      /* (count) */
+    float *spread;   /* (count) */
 } tissue_work;
 
 /* Everything a substep works with. */
@@ -219,5 +224,7 @@ void tissue_contact_gather(tissue_run *run, int begin, int end);
 /* Shorten the result to a safe one. Returns false when candidates were lost. */
 bool tissue_contact_end(tissue_run *run);
 int tissue_contact_count(const tissue_run *run);
+/* Where contact is disabled from now on (tissue_yield.c). */
+void tissue_yield_update(tissue_run *run, bool impacts_left);
 
 #endif

@@ -17,9 +17,11 @@
 /* Distance below which the energy goes on as a parabola, over the gap: keeps numbers finite. */
 static const float MIN_DISTANCE_SHARE = 1e-3f, MIN_PLANE_SHARE = 0.05f;
 
-static contact_search_options search_options(const tissue_model *m)
+static contact_search_options search_options(const tissue_run *run)
 {
-    return (contact_search_options){.margin = m->gap + 0.1f * m->surface.edge_mean, .thickness = m->gap};
+    const tissue_model *m = run->m;
+    return (contact_search_options){
+        .margin = m->gap + 0.1f * m->surface.edge_mean, .thickness = m->gap, .released = run->s.released};
 }
 
 static vec3 skin_at(const tissue_run *run, int k)
@@ -42,7 +44,7 @@ static void skin_gather(const tissue_run *run, float *skin)
 static bool impacts_resolve(tissue_run *run)
 {
     const tissue_model *m = run->m;
-    contact_search_options options = search_options(m);
+    contact_search_options options = search_options(run);
     skin_gather(run, run->w.skin);
     contact_resolve_stats stats = contact_resolve(&m->surface, &run->w.contact, run->w.skin_old, run->w.skin,
                                                   m->inverse_masses, &options, true, run->input->jobs);
@@ -106,7 +108,7 @@ static void pairs_take(tissue_run *run)
 void tissue_contact_begin(tissue_run *run)
 {
     const tissue_model *m = run->m;
-    contact_search_options options = search_options(m);
+    contact_search_options options = search_options(run);
     run->pair_count = 0;
     run->plane_count = 0;
     memset(run->w.touch, 0, (size_t)m->count * TOUCH * sizeof(float));
@@ -130,7 +132,9 @@ void tissue_contact_begin(tissue_run *run)
 bool tissue_contact_end(tissue_run *run)
 {
     if (!run->m->self_contact || run->m->mesh->triangle_count == 0) return true;
-    return impacts_resolve(run) && run->w.contact.dropped == 0;
+    bool resolved = impacts_resolve(run);
+    tissue_yield_update(run, !resolved);
+    return resolved && run->w.contact.dropped == 0;
 }
 
 /* ---- energy ---- */

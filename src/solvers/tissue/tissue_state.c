@@ -19,6 +19,7 @@ static tissue_state state_view(const tissue_model *m, void *memory, size_t *size
     s.drift = KIT_CARVE(&block, float, records);
     s.turns = KIT_CARVE(&block, float, m->joint_count * 4);
     s.drive = KIT_CARVE(&block, float, m->drive.count * 3);
+    s.released = KIT_CARVE(&block, float, m->count);
     s.outputs = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 10);
     if (size) *size = block.used;
     return s;
@@ -63,6 +64,10 @@ static tissue_work work_view(const tissue_model *m, void *memory, size_t *size)
     w.plane_list = KIT_CARVE(&block, int, w.plane_capacity);
     char *contact = KIT_CARVE(&block, char, contact_work_size(&m->surface));
     if (contact) w.contact = contact_work_make(&m->surface, contact);
+    w.nodes = KIT_CARVE(&block, bvh_node, m->tree.node_count);
+    w.marks = KIT_CARVE(&block, uint8_t, n);
+    w.queue = KIT_CARVE(&block, int, n);
+    w.spread = KIT_CARVE(&block, float, n);
 
     if (size) *size = block.used;
     return w;
@@ -102,6 +107,7 @@ void tissue_state_rest(tissue_run *run)
     memset(run->s.v, 0, bytes);
     memset(run->s.a, 0, bytes);
     memset(run->s.drift, 0, bytes);
+    memset(run->s.released, 0, (size_t)m->count * sizeof(float));
     memset(run->w.touch, 0, (size_t)m->count * TOUCH * sizeof(float));
 }
 
