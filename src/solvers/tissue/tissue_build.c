@@ -340,6 +340,8 @@ static void springs_find(builder *b)
         for (int l = 0; l < TISSUE_WEDGES; l++) modulus += b->moduli[k][l] / TISSUE_WEDGES;
         double bone = 2 * 3.14159265358979 * kit_point_value(b->build, model->points[k], TISSUE_BONE_STIFFNESS);
         model->inverse_masses[k] = (float)(1 / mass);
+        /* connective tissue of one modulus: firmer where the flesh is thin, as flesh is */
+        bone *= MAX(1.0, REFERENCE_DEPTH / model->depths[k]);
         model->bone_springs[k] = (float)(mass * bone * bone);
         model->touch_scale[k] = (float)(modulus * MAX((double)areas[k], 0.01 * mean));
     }
