@@ -110,10 +110,12 @@ static void record_touch(bake *b, int frame)
 
     for (int j = 0; j < c->joint_count; j++) memset(b->touches[j].sum, 0, sizeof b->touches[j].sum);
 
-    /* Vertices of one point tell the same force: it counts once. */
-    for (int p = 0; p < c->point_count; p++)
-        for (int k = 0; k < 3 && b->regions[p] >= 0; k++)
-            b->touches[b->regions[p]].sum[k] += (double)touch.values[3 * (size_t)c->point_vertices[p] + (size_t)k];
+    /* The vertices of a point share its force, so that the sum over all vertices is the force on the skin. */
+    for (int v = 0; v < c->vertex_count; v++) {
+        int region = b->regions[c->vertex_points[v]];
+        for (int k = 0; k < 3 && region >= 0; k++)
+            b->touches[region].sum[k] += (double)touch.values[3 * (size_t)v + (size_t)k];
+    }
 
     /* the largest force on each region, and when */
     for (int j = 0; j < c->joint_count; j++) {
