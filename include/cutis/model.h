@@ -29,7 +29,8 @@ typedef enum cutis_parameter_type {
 typedef enum cutis_parameter_role {
     CUTIS_PARAMETER_PLAIN,
     CUTIS_PARAMETER_SELF_COLLISION, /* BOOL: the skin collides with itself */
-    CUTIS_PARAMETER_DAMPING /* 1/s: the rate at which motion dies away; the least of them tells how long it goes on */
+    CUTIS_PARAMETER_DAMPING, /* 1/s: the rate at which motion dies away; the least of them tells how long it goes on */
+    CUTIS_PARAMETER_PROP_CONTACT /* BOOL: the skin collides with props */
 } cutis_parameter_role;
 
 typedef struct cutis_parameter {
@@ -87,7 +88,9 @@ enum {
     CUTIS_SOLVER_SELF_CONTACT = 4, /* its skin can collide with itself: a parameter of role SELF_COLLISION says so */
     CUTIS_SOLVER_BASELINE = 8,   /* plain skinning: for meshes without a skin, below surface solvers, to compare with */
     CUTIS_SOLVER_PREFERRED = 16, /* for a skinned character, when nobody says which */
-    CUTIS_SOLVER_BODY = 32       /* simulates flesh on the character's simulation body, see cutis_model_def.detail */
+    CUTIS_SOLVER_BODY = 32,      /* simulates flesh on the character's simulation body, see cutis_model_def.detail */
+    CUTIS_SOLVER_PROP_CONTACT = 64, /* its skin collides with props: unless a parameter of role PROP_CONTACT is off */
+    CUTIS_SOLVER_PROP_MOTION = 128  /* moves free props; under other solvers they go where their node goes */
 };
 
 typedef struct cutis_solver_info {

@@ -324,7 +324,8 @@ const solver solver_springs = {
              .parameter_count = SPRINGS_PARAMETER_COUNT,
              .outputs = springs_outputs,
              .output_count = COUNT_OF(springs_outputs),
-             .flags = CUTIS_SOLVER_SELF_CONTACT | CUTIS_SOLVER_BODY},
+             .flags =
+                 CUTIS_SOLVER_SELF_CONTACT | CUTIS_SOLVER_BODY | CUTIS_SOLVER_PROP_CONTACT | CUTIS_SOLVER_PROP_MOTION},
     .build = springs_build,
     .element_count = springs_element_count,
     .state_size = springs_state_size,

@@ -238,7 +238,8 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
     if (result == CUTIS_OK) result = mesh_join(build, m, &scratch, error);
     if (result == CUTIS_OK) result = trees_build(m, memory, error);
     if (result == CUTIS_OK)
-        result = contact_props_build(&m->colliders, character, 1 / m->size, m->centre, -1, 0, memory, error);
+        result = contact_props_build(&m->colliders, character, CONTACT_COLLIDERS, 1 / m->size, m->centre, -1, 0, memory,
+                                     error);
     arena_destroy(&scratch);
     return result;
 }
