@@ -8,6 +8,7 @@
 
 #include "base/core.h"
 #include "cutis/bake.h"
+#include "mesh/mesh.h"
 
 /* An output of the solver that is written beside the positions. */
 typedef struct bake_extra {
@@ -28,7 +29,16 @@ typedef struct bake_prop {
     float *shapes;  /* .glb, soft: (frames x vertex_count x 3) */
     int vertex_count, triangle_count;
     const int *triangles; /* borrowed from the model */
+    overlap_side surface; /* as it is drawn; points: (surface.count x 3), NULL before the first frame */
+    const float *own;     /* (surface.count x 3) in its own space; NULL: a soft prop, which the solver deforms */
 } bake_prop;
+
+/* The drawn skin, for the overlap with props. */
+typedef struct bake_skin {
+    overlap_side surface;
+    float *points; /* (point_count x 3) */
+    bool fitted;   /* the tree, to this frame */
+} bake_skin;
 
 /* How hard the skin that one joint moves most is touched. */
 typedef struct bake_touch {
@@ -101,6 +111,7 @@ typedef struct bake {
 
     /* props and touch */
     bake_prop *props;    /* (prop_count of the character) */
+    bake_skin skin;      /* when there are props */
     bake_touch *touches; /* (joint_count), or NULL: the solver does not tell */
     int *regions;        /* (point_count) the joint of the largest weight, -1: none */
 
