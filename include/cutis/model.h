@@ -360,10 +360,11 @@ typedef struct cutis_prop_state {
     const float *positions;           /* (vertex_count x 3), scene space; the order of a MESH's own positions */
     const int *triangles;             /* (triangle_count x 3) */
     float force[3];                   /* by which the skin pushes it, newtons, mean over the last step */
-    float penetration;                /* of the deepest skin point in it, or the reverse, scene units; 0: none */
-    int crossings;                    /* pairs of triangles of skin and prop that pass through each other */
-    int bone;                         /* joint whose bone is deepest in it; -1: none */
-    float bone_depth;                 /* how deep, scene units */
+    float penetration; /* of the deepest skin point in it, or the reverse, scene units; 0: none, or not measured */
+    int crossings;     /* pairs of triangles of skin and prop that pass through each other; likewise */
+    int bone;          /* joint whose bone is deepest in it; -1: none */
+    float bone_depth;  /* how deep, scene units */
+    bool dropped;      /* it fell out of reach, and stays where it is */
 } cutis_prop_state;
 
 /* Prop `index` of the character: free ones as the solver moves them, else as their node carries them. */

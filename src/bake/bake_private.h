@@ -23,6 +23,7 @@ typedef struct bake_prop {
     float force[3];         /* at the end, newtons */
     double penetration;     /* deepest */
     int crossings;          /* most pairs of triangles of skin and prop that pass through each other in a frame */
+    int dropped_frame;      /* the first in which it has been dropped, -1: none */
     int bone, bone_frame;   /* joint whose bone is deepest in it, -1: none */
     double bone_depth;
     float *motions; /* .glb: (frames x 12) */

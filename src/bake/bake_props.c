@@ -181,6 +181,9 @@ static cutis_result record_prop(bake *b, int index, int frame)
     p->penetration = MAX(p->penetration, (double)found.depth);
     p->crossings = MAX(p->crossings, found.crossings);
 
+    if (frame == 0) p->dropped_frame = -1;
+    if (now.dropped && p->dropped_frame < 0) p->dropped_frame = frame;
+
     if (frame == 0) p->bone = -1;
     if (now.bone >= 0 && (double)now.bone_depth > p->bone_depth) {
         p->bone = now.bone;
@@ -256,5 +259,14 @@ cutis_result bake_props_record(bake *b, int frame)
         if (result != CUTIS_OK) return result;
     }
     record_touch(b, frame);
+
+    /* a dropped prop stays dropped */
+    int dropped = 0, first = -1;
+    for (int i = 0; i < b->character->prop_count; i++) {
+        if (b->props[i].dropped_frame < 0) continue;
+        dropped++;
+        if (first < 0 || b->props[i].dropped_frame < b->props[first].dropped_frame) first = i;
+    }
+    if (b->judge) cutis_judge_dropped(b->judge, dropped, first);
     return CUTIS_OK;
 }

@@ -128,7 +128,7 @@ static void gives_find(springs_run *run)
     for (int i = 0; i < m->soft.node_count; i++) {
         int node = m->soft.nodes[i];
         float k = m->soft.mass[i] / (run->h * run->h);
-        run->w.give[node] = run->held ? 0 : 1 / (m->diagonal[node] + k);
+        run->w.give[node] = springs_prop_still(run, m->soft.owners[i]) ? 0 : 1 / (m->diagonal[node] + k);
     }
 }
 
@@ -231,6 +231,7 @@ static void substep(springs_run *run, cutis_step_stats *stats)
     stats->repairs += nodes_repair(run);
     springs_soft_guard(run, true);
     springs_soft_finish(run, run->w.before);
+    springs_props_drop(run);
     if (m->self_contact && !*recovering) springs_yield_update(run);
     recovery_update(run, contacts);
 

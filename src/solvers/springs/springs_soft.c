@@ -530,6 +530,7 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
     int *ends = ARENA_ARRAY(build->memory, int, 2 * (size_t)total + 2), *own = ARENA_ARRAY(build->memory, int, all + 1);
     float *rest = ARENA_ARRAY(build->memory, float, total + 1), *stiff = ARENA_ARRAY(build->memory, float, total + 1);
     float *mass = ARENA_ARRAY(build->memory, float, all + 1);
+    soft->owners = ARENA_ARRAY(build->memory, int, all + 1); /* filled when all nodes have numbers */
     if (build->memory->failed) {
         arena_destroy(&scratch);
         return error_memory(error, "a soft prop");
