@@ -38,6 +38,20 @@ static int sources_open(picture_job *r)
     return status;
 }
 
+/* Free props go their own way, which a cache of the skin does not hold. */
+static void warn_hidden_props(const picture_job *r)
+{
+    const cutis_character *c = r->character;
+    const char *cache = NULL, *prop = NULL;
+    for (int i = 0; i < r->source_count; i++)
+        if (r->sources[i].kind == SOURCE_CACHE && r->sources[i].cache->prop_count == 0) cache = r->sources[i].name;
+    for (int i = 0; i < c->prop_count; i++)
+        if (c->props[i].role != CUTIS_PROP_COLLIDER) prop = c->props[i].name;
+    if (cache && prop && !r->quiet)
+        cli_warning("prop '%s' is not drawn, because '%s' does not hold its motion; give the solver, or bake a .glb",
+                    prop, cache);
+}
+
 static int clip_choose(picture_job *r)
 {
     const cutis_character *c = r->character;
@@ -212,6 +226,7 @@ static int render_run(picture_job *r)
     if (status == CLI_OK) status = clip_choose(r);
     if (status == CLI_OK) status = cli_add_given_props(a, r->clip, r->quiet, &r->character);
     if (status == CLI_OK) status = sources_open(r);
+    if (status == CLI_OK) warn_hidden_props(r);
 
     /* the instants */
     if (status == CLI_OK)
@@ -332,7 +347,8 @@ const cli_command cmd_render = {
     .name = "render",
     .usage = "FILE|NAME [CACHE ...] -o OUT.png|.mp4|.webm|.gif [options]",
     .summary = "draw a character or caches, side by side, as a picture or video",
-    .description = "A CACHE is a file that 'cutis bake' wrote (a .glb is played), the name of a solver, which then "
+    .description = "A CACHE is a file that 'cutis bake' wrote (a .glb is played, with its props), the name of a "
+                   "solver, which then "
                    "runs along the clip, or 'rest'. Several are drawn side by side with their names; \"TEXT=CACHE\" "
                    "gives one another name. Without any, the clip is drawn with linear-blend skinning, or the rest "
                    "pose when neither a clip nor a frame is given.\n"

@@ -99,6 +99,8 @@ int picture_options_read(picture_job *r);
 
 /* The pose of the i-th frame shown, as far as it is known, into job->joints. */
 void picture_job_pose(picture_job *r, const picture_source *source, int i);
+/* Props of a panel: those of the character, then those of a .glb that is played. */
+int picture_job_prop_count(const picture_job *r, const picture_source *source);
 /*
  * A prop at the i-th frame shown of a source, whose pose is in job->joints. vertices and triangles to free(), or NULL.
  * False: it is not to be seen, or there is no memory.

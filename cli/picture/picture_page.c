@@ -38,16 +38,19 @@ static void prop_add(picture_job *r, const picture_mesh *mesh)
 static void props_find(picture_job *r)
 {
     const cutis_character *c = r->character;
-    for (int s = 0; s < r->source_count && c->prop_count > 0; s++) {
+    for (int s = 0; s < r->source_count; s++) {
+        int count = picture_job_prop_count(r, &r->sources[s]);
+        if (count == 0) continue;
+
         /* props where each source has them */
         for (int f = 0; f < r->times.count; f++) {
             picture_job_pose(r, &r->sources[s], f);
-            for (int i = 0; i < c->prop_count; i++) {
+            for (int i = 0; i < count; i++) {
                 float *vertices;
                 int *triangles;
                 picture_mesh mesh;
 
-                if (c->props[i].shape == CUTIS_PROP_PLANE) continue;
+                if (i < c->prop_count && c->props[i].shape == CUTIS_PROP_PLANE) continue;
                 if (picture_job_prop(r, &r->sources[s], f, i, &mesh, &vertices, &triangles)) prop_add(r, &mesh);
                 free(vertices);
                 free(triangles);

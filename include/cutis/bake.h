@@ -32,7 +32,7 @@ typedef struct cutis_file {
 
 /* A prop that is put beside the character. */
 typedef struct cutis_prop_request {
-    const char *name;  /* one of the zoo (cube, ball, table), or the path of a .glb or .gltf */
+    const char *name;  /* one of the zoo (cube, ball, table, floor), or the path of a .glb or .gltf */
     bool placed;       /* position is given; else a built-in one goes where the clip reaches, a file where it stands */
     float position[3]; /* scene space; of a file: added to where it stands */
     double scale;      /* above 0; 0 = 1 */

@@ -142,10 +142,20 @@ CUTIS_API void cutis_cache_discard(cutis_cache_writer *writer);
 /* Whether a path has an ending that cutis_cache_create knows. */
 CUTIS_API bool cutis_cache_known(const char *path);
 
+/* A surface of a prop as a played file shows it. */
+typedef struct cutis_cache_prop {
+    const char *name;
+    int vertex_count, triangle_count;
+    const float *positions; /* (frame_count x vertex_count x 3), scene space */
+    const int *triangles;   /* (triangle_count x 3) */
+} cutis_cache_prop;
+
 typedef struct cutis_cache {
     int vertex_count, frame_count;
     double start, fps;      /* 0 and 30 when the format does not say */
     const float *positions; /* (frame_count x vertex_count x 3) */
+    int prop_count;
+    const cutis_cache_prop *props; /* (prop_count) of a played .glb or .gltf; no other format has props */
 } cutis_cache;
 
 /*
@@ -155,10 +165,10 @@ typedef struct cutis_cache {
 CUTIS_API cutis_result cutis_cache_load(const char *path, const cutis_allocator *allocator, cutis_cache **cache,
                                         cutis_error *error);
 /*
- * Play a .glb or .gltf, such as cutis_morphs_save wrote: skeleton, skin and morph targets at every frame, as any player
- * shows them. clip: NULL = the first whose morph targets move, else the first; a file without clips is one frame. fps:
- * 0 = where the keys of the morph targets are, else 30. vertex_count: 0 = all; else only the first so many, for a
- * character whose file has copies of vertices behind them (cutis_character_save). ARGUMENT for an unknown clip.
+ * Play a .glb or .gltf, such as cutis_morphs_save wrote: skeleton, skin, morph targets and props at every frame, as any
+ * player shows them. clip: NULL = the first whose morph targets move, else the first; a file without clips is one
+ * frame. fps: 0 = where the keys of the morph targets are, else 30. vertex_count: 0 = all; else only the first so many,
+ * for a character whose file has copies of vertices behind them (cutis_character_save). ARGUMENT for an unknown clip.
  */
 CUTIS_API cutis_result cutis_cache_play(const char *path, const char *clip, double fps, int vertex_count,
                                         const cutis_allocator *allocator, cutis_cache **cache, cutis_error *error);

@@ -128,6 +128,7 @@ static void report_props(json_text *j, const bake *b)
         json_put_real(j, "lift", (double)p->end[1] - (double)p->start[1]);
         json_put_real(j, "penetration", p->penetration);
         json_put_integer(j, "crossings", p->crossings);
+        put_frame(j, "dropped", p->dropped_frame);
 
         /* the bone that it was deepest in */
         json_put_string(j, "bone", p->bone >= 0 ? b->character->joints[p->bone].name : NULL, -1);

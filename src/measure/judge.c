@@ -70,6 +70,7 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"repairs", 0, 1000, 1, "%.0f non-finite values were reset"},
     {"unconverged_share", 0.2, 2, 100, "%.2g %% of the substeps did not converge"},
     {"fallback", 0.002, 0.5, 100, "%.2g %% of the skin falls back to linear skinning"},
+    {"props_dropped", 0, 1000, 1, "%.0f props were dropped"},
 };
 
 const char *cutis_harm_name(cutis_harm harm) { return rows[harm].name; }
@@ -115,6 +116,7 @@ struct cutis_judge {
     int *lowest_points;
     double rest_volume;
     int intersections, reference_intersections;
+    int dropped_prop; /* the first that was dropped; -1: none */
 };
 
 /* ---- preparation ---- */
@@ -248,6 +250,7 @@ cutis_result cutis_judge_create(const cutis_character *character, int frame_coun
     j->character = character;
     j->jobs = jobs;
     j->capacity = frame_count;
+    j->dropped_prop = -1;
     j->size = MAX((double)character->size, 1e-30);
 
     /* all of it or nothing */
@@ -692,6 +695,13 @@ void cutis_judge_fallback(cutis_judge *j, double share, int vertex)
     put(j->frames[j->frame_count - 1], CUTIS_HARM_FALLBACK, share, point);
 }
 
+void cutis_judge_dropped(cutis_judge *j, int count, int prop)
+{
+    if (j->frame_count < 1) return;
+    put(j->frames[j->frame_count - 1], CUTIS_HARM_DROPPED, count, -1);
+    if (count > 0 && j->dropped_prop < 0) j->dropped_prop = prop;
+}
+
 /* ---- the verdict ---- */
 
 /* Where something is, in the field's words where the joint's name tells, else by that name. */
@@ -769,7 +779,11 @@ static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_fi
         snprintf(frames, sizeof frames, "frames %d to %d", f->first_frame, f->last_frame);
 
     place_words(j, parts, f, place, sizeof place);
-    snprintf(what, sizeof what, row->text, f->value * row->scale);
+    if (f->harm == CUTIS_HARM_DROPPED && f->value == 1)
+        snprintf(what, sizeof what, "prop '%.40s' was dropped and stays where it fell out of reach",
+                 c->props[j->dropped_prop].name);
+    else
+        snprintf(what, sizeof what, row->text, f->value * row->scale);
     snprintf(f->text, sizeof f->text, "%s: %s%s%s", frames, place, place[0] ? ", " : "", what);
 }
 
@@ -867,4 +881,11 @@ void cutis_judge_finish(cutis_judge *j, long substeps, long unconverged, long re
     else
         snprintf(v->text, sizeof v->text, "%s %s%s", v->level == CUTIS_BAD ? "bad:" : "look at", v->findings[0].text,
                  more);
+
+    /* a dropped prop is named even where the skin is worse */
+    for (int i = 1; i < v->finding_count; i++) {
+        const cutis_finding *f = &v->findings[i];
+        size_t used = strlen(v->text);
+        if (f->harm == CUTIS_HARM_DROPPED) snprintf(v->text + used, sizeof v->text - used, "; %.150s", f->text);
+    }
 }

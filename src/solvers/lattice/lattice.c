@@ -114,7 +114,8 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     [LATTICE_TOUCH] =
         {PARAMETER_BOOL("touch", 0),
          .help = "bring sheets of skin that meet back to their own sides in frames that are shown; in real time"},
-    [LATTICE_PROPS] = {PARAMETER_BOOL("props", 1), .help = "collide with the character's props"},
+    [LATTICE_PROPS] = {PARAMETER_BOOL("props", 1), .role = CUTIS_PARAMETER_PROP_CONTACT,
+                       .help = "collide with the character's props"},
     [LATTICE_CONTACT_GAP] = {PARAMETER_FLOAT("contact_gap", 0.001, 0.00001, 0.02, "size"), .former = "thickness",
                              .help = "least distance that contact keeps"},
     [LATTICE_FRICTION] = {PARAMETER_FLOAT("friction", 0.5, 0, 2, ""),
@@ -821,7 +822,7 @@ const solver solver_lattice = {
              .parameter_count = LATTICE_PARAMETERS,
              .outputs = lattice_outputs,
              .output_count = LATTICE_OUTPUT_COUNT,
-             .flags = CUTIS_SOLVER_SELF_CONTACT},
+             .flags = CUTIS_SOLVER_SELF_CONTACT | CUTIS_SOLVER_PROP_CONTACT},
     .float_state = true,
     .build = lattice_model_build,
     .element_count = lattice_element_count,
