@@ -131,6 +131,39 @@ try {
     await page.evaluate(() => window.app.toasts.replaceChildren());
   });
 
+  await test("a project that is no project is refused with a sentence, and changes nothing", async () => {
+    const before = await page.evaluate(() => JSON.stringify(window.app.project));
+    for (const [text, sentence] of [["[1,2]", /must hold an object/], ['{"set":[1,2]}', /'set' must be an object/], ['{"set":{"give":[1]}}', /'give'/], ['{"solver":"glue"}', /no solver 'glue'/], ['{"fps":"many"}', /'fps'/], ['{"detail":"all"}', /'detail'/], ['{"prop":["ball@1,x,2"]}', /ball@1,x,2/], ['{"solver":3}', /'solver'/]]) {
+      await page.evaluate((given) => window.app.openProject(given), text);
+      assert.match(await page.textContent(".toasts"), sentence, text);
+      assert.equal(await page.evaluate(() => JSON.stringify(window.app.project)), before, text);
+      await page.evaluate(() => window.app.toasts.replaceChildren());
+    }
+    await page.evaluate((given) => window.app.openProject(given), JSON.stringify({ ...JSON.parse(before), exact: true }).replace('"props":[]', '"prop":[]').replace('"settings"', '"set"').replace('"over":"",', ""));
+    assert.match(await page.textContent(".toasts"), /does not use: exact/);
+    await page.evaluate(() => window.app.toasts.replaceChildren());
+  });
+
+  await test("opened files give their geometries and textures back", async () => {
+    const man = join(scratch, "man.glb");
+    execFileSync(native, ["make", "man", "--resolution", "0.2", "-o", man, "-q"]);
+    const memory = () => page.evaluate(() => {
+      const { view } = window.app;
+      view.render();
+      return { ...view.renderer.info.memory };
+    });
+    const seen = [];
+    for (let i = 0; i < 4; i++) {
+      await page.evaluate(() => window.app.openUrl("/scratch/man.glb"));
+      await page.evaluate(() => window.app.setSolver("lbs"));
+      seen.push(await memory());
+    }
+    assert.deepEqual(seen[3], seen[1]);
+    await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
+    await page.evaluate(() => window.app.setSolver("lattice"));
+    await page.evaluate(() => window.app.setPlaying(false));
+  });
+
   await mouseTests({ page, test, ask, file, scratch, native, models });
 
   await test("a dropped character plays under the preferred solver and is judged", async () => {

@@ -37,14 +37,18 @@ export class Hand {
     this.use("orbit");
   }
   use(tool) {
-    this.tool = tool;
     const { app } = this;
+    const left = this.tool === "paint" && tool !== "paint";
+    this.tool = tool;
     for (const [name, button] of Object.entries(app.toolButtons)) button.setAttribute("aria-pressed", String(name === tool));
     app.hint.textContent = HINTS[tool];
     app.view.canvas.style.cursor = { grab: "grab", blow: "crosshair", paint: "none" }[tool] ?? "default";
     this.ring.visible = false;
     if (tool === "joint") app.setSkeleton(true);
+    if (left && this.coloring && app.view.coloring.startsWith("map:")) app.setColoring(this.coloring);
+    if (left) this.coloring = null;
     if (tool === "paint" && app.description) {
+      this.coloring ??= app.view.coloring; // comes back when the brush is put away
       app.setColoring(`map:${this.brush.map}`);
       app.showPanel("touch");
       app.setPlaying(false);

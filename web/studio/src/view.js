@@ -30,6 +30,31 @@ function roundDot() {
   return new THREE.CanvasTexture(canvas);
 }
 
+const looks = new WeakMap();
+
+/** Of a material what see-through and cut change, as the file has it. */
+function fileLook(material) {
+  const { transparent, opacity, side, depthWrite } = material;
+  if (!looks.has(material)) looks.set(material, { transparent, opacity, side, depthWrite });
+  return looks.get(material);
+}
+
+/** Free a material and its textures. */
+function freeMaterial(material) {
+  if (!material) return;
+  for (const value of Object.values(material)) if (value?.isTexture) value.dispose();
+  material.dispose();
+}
+
+/** Take an object out of its parent and free its geometries, materials and textures; it may be used again. */
+function remove(parent, object) {
+  parent.remove(object);
+  object.traverse(({ geometry, material }) => {
+    geometry?.dispose();
+    for (const one of Array.isArray(material) ? material : [material]) freeMaterial(one);
+  });
+}
+
 export class View {
   constructor(host) {
     this.host = host;
@@ -99,7 +124,7 @@ export class View {
     this.dirty = true;
   }
   makeGrid() {
-    if (this.grid) this.scene.remove(this.grid);
+    if (this.grid) remove(this.scene, this.grid);
     const size = this.size ?? 2;
     this.grid = new THREE.PolarGridHelper(size * 1.6, 16, 8, 64, this.lineColor, this.lineColor);
     this.grid.position.y = this.ground ?? 0;
@@ -183,11 +208,11 @@ export class View {
   }
   clear() {
     for (const key of ["mesh", "ghost", "skeleton", "jointDots", "elements", "tissue"]) {
-      if (!this[key]) continue;
-      this.scene.remove(this[key]);
-      this[key].geometry?.dispose();
+      if (this[key]) remove(this.scene, this[key]);
       this[key] = null;
     }
+    for (const material of [...(this.materials ?? []), this.plain, this.colored, this.ghostMaterial]) freeMaterial(material);
+    this.materials = [];
     this.setProps([]);
     this.gizmo.detach();
   }
@@ -217,24 +242,29 @@ export class View {
   applyLook() {
     if (!this.mesh) return;
     const own = this.coloring === "material" ? this.materials : this.coloring === "plain" ? this.plain : this.colored;
-    const list = Array.isArray(own) ? own : [own];
     this.mesh.material = own;
-    const all = [...list, this.ghostMaterial, ...this.materials, this.plain, this.colored];
-    for (const material of all) {
-      material.wireframe = this.wire;
-      material.clippingPlanes = this.cut ? [this.clip] : [];
-      if (material !== this.ghostMaterial && this.cut) material.side = THREE.DoubleSide;
-      material.transparent = material === this.ghostMaterial || (material.userData.wasTransparent ??= material.transparent) || Boolean(this.seeThrough);
-      if (material !== this.ghostMaterial) {
-        material.userData.ownOpacity ??= material.opacity;
-        material.opacity = this.seeThrough ? 0.28 * material.userData.ownOpacity : material.userData.ownOpacity;
-        material.depthWrite = !this.seeThrough;
-      }
-    }
+    for (const material of [...this.materials, this.plain, this.colored]) this.applyMaterial(material);
+    this.ghostMaterial.wireframe = this.wire;
+    this.ghostMaterial.clippingPlanes = this.cut ? [this.clip] : [];
     this.ghost.material = this.mode === "ghost" ? this.ghostMaterial : this.coloring === "material" ? this.materials : this.plain;
     this.ghost.visible = this.mode === "ghost";
     this.skeleton.visible = this.jointDots.visible = Boolean(this.showSkeleton);
     this.dirty = true;
+  }
+  /** Wireframe, cut and transparency of one material of the character, from what the file has. */
+  applyMaterial(material) {
+    const file = fileLook(material);
+    const transparent = file.transparent || Boolean(this.seeThrough);
+    const side = this.cut ? THREE.DoubleSide : file.side;
+
+    // both are compiled into the shader
+    material.needsUpdate = material.transparent !== transparent || material.side !== side;
+    material.transparent = transparent;
+    material.side = side;
+    material.opacity = this.seeThrough ? 0.28 * file.opacity : file.opacity;
+    material.depthWrite = this.seeThrough ? false : file.depthWrite;
+    material.wireframe = this.wire;
+    material.clippingPlanes = this.cut ? [this.clip] : [];
   }
   setCut(on, axis = "x", at = 0.5) {
     this.cut = on;
@@ -309,10 +339,7 @@ export class View {
     return new THREE.Vector3(this.pose[12 * j + 3], this.pose[12 * j + 7], this.pose[12 * j + 11]);
   }
   setProps(list) {
-    for (const prop of this.props) {
-      this.scene.remove(prop);
-      prop.geometry.dispose();
-    }
+    for (const prop of this.props) remove(this.scene, prop);
     this.props = list.map(({ positions, triangles, name }) => {
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute("position", new THREE.BufferAttribute(positions, 3));
@@ -351,7 +378,7 @@ export class View {
       }
     }
     const tissue = message.tissue ?? [];
-    while (this.tissue.children.length > tissue.length) this.tissue.remove(this.tissue.children.at(-1));
+    while (this.tissue.children.length > tissue.length) remove(this.tissue, this.tissue.children.at(-1));
     tissue.forEach((positions, i) => {
       let mesh = this.tissue.children[i];
       if (!mesh) {
