@@ -77,6 +77,47 @@ try {
     assert.notEqual(back.hash, there.hash);
   });
 
+  await test("an opened character moves as plain skinning while its flesh is built, and the flesh goes on from there", async () => {
+    // what is drawn until the build has answered, and the first two frames of flesh
+    const seen = await page.evaluate(async () => {
+      const { app } = window;
+      const { engine, view } = app;
+      const seen = { preview: [], joined: null, normals: [] };
+      const draw = view.frame;
+      view.frame = function (message, outputs) {
+        if (app.preview) {
+          seen.preview.push({ at: app.preview.at, positions: message.positions.slice() });
+          seen.normals.push(Math.min(...Array.from({ length: message.vertexCount }, (_, v) => Math.hypot(...message.normals.subarray(3 * v, 3 * v + 3)))));
+        } else seen.joined ??= { at: message.frame, positions: message.positions.slice() };
+        return draw.call(this, message, outputs);
+      };
+      const ask = engine.ask;
+      engine.ask = async function (kind, ...rest) {
+        if (kind === "build") while (seen.preview.length < 5) await new Promise((go) => setTimeout(go, 20)); // the build is slow
+        return ask.call(this, kind, ...rest);
+      };
+      await app.openUrl("/scratch/arm.glb");
+      delete engine.ask;
+      delete view.frame;
+      await app.setPlaying(false);
+
+      // plain skinning of the library at the same frames
+      await app.setSolver("lbs");
+      const far = (a, b) => a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0) / app.description.size;
+      const off = [];
+      for (const { at, positions } of [seen.preview[0], seen.preview.at(-1), seen.joined]) {
+        await engine.ask("seek", { to: at });
+        off.push(far(positions, view.geometry.attributes.position.array));
+      }
+      return { off, moved: far(seen.preview[0].positions, seen.preview.at(-1).positions), count: seen.preview.length, normals: Math.min(...seen.normals), playing: app.playing };
+    });
+    assert.ok(seen.count >= 5 && seen.moved > 1e-4, `${seen.count} frames, moved by ${seen.moved}`);
+    assert.ok(seen.normals > 0.999, "normals are not of unit length");
+    assert.ok(seen.off[0] < 1e-5 && seen.off[1] < 1e-5, `off plain skinning by ${seen.off}`);
+    assert.ok(seen.off[2] < 1e-3, `the flesh begins ${seen.off[2]} of the size away from what was shown`);
+    await page.evaluate(() => window.app.setSolver("lattice"));
+  });
+
   await test("a bake with settings has the bytes of the native one with the page's project", async () => {
     await page.evaluate(() => window.app.setSetting("fat_ratio", 0.4));
     await page.click("#tab_bake");

@@ -11,6 +11,7 @@ import { Engine } from "./engine.js";
 import { Hand, tidy } from "./hand.js";
 import { Painter, MAPS } from "./paint.js";
 import { number, parameterControls, seconds } from "./parameters.js";
+import { Preview } from "./preview.js";
 import { readProject } from "./project.js";
 import { RigPanel } from "./rig_panel.js";
 import { Timeline } from "./timeline.js";
@@ -216,6 +217,7 @@ export class App {
     this.clipSelect.hidden = false;
     this.toolBar.hidden = false;
     await this.view.show(description);
+    const preview = await this.startPreview(description);
     for (const text of description.warnings.slice(0, 2)) this.say(text, "warning");
     this.solverPanel();
     this.lookPanel();
@@ -223,8 +225,22 @@ export class App {
     this.rigPanel.show();
     this.bakePanel.clear();
     const built = await this.build({ restart: true });
+    if (this.preview !== preview) return; // another character was opened meanwhile
+    this.preview = null;
+    preview.stop();
     if (!description.skinned) this.showPanel("rig");
-    else if (built && description.clips.length) this.setPlaying(true);
+    else if (built && description.clips.length) {
+      await this.engine.ask("join", { to: preview.at });
+      this.setPlaying(true);
+    }
+  }
+  /** Plain skinning moves until the flesh is built. */
+  async startPreview(description) {
+    this.preview?.stop();
+    const poses = await this.engine.ask("poses", { clip: this.project.clip });
+    this.preview = new Preview(description, poses, (frame) => this.view.frame(frame, []));
+    this.preview.start();
+    return this.preview;
   }
 
   // ---- the model ----
@@ -555,7 +571,7 @@ export class App {
   }
   frame(message) {
     this.last = message;
-    this.view.frame(message, this.outputs);
+    if (!this.preview) this.view.frame(message, this.outputs);
     this.timeline.update(message);
     this.hand.follow();
     this.rate(message);
