@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import { launch } from "./browser.mjs";
+import { lookTests } from "./look.mjs";
 import { drop, mouseTests } from "./mouse.mjs";
 import { serve } from "./serve.mjs";
 
@@ -38,8 +39,9 @@ async function test(name, body) {
   if (process.env.VERBOSE) console.log(`${((Date.now() - from) / 1000).toFixed(1)} s  ${name}`);
 }
 const problems = [];
-async function open(size = { width: 1280, height: 720 }, colorScheme = "dark") {
+async function open(size = { width: 1280, height: 720 }, colorScheme = "dark", first = null) {
   const page = await browser.newPage({ viewport: size, colorScheme });
+  if (first) await page.addInitScript(first);
   page.setDefaultTimeout(120000);
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => message.type() === "error" && /THREE|shader/i.test(message.text()) && problems.push(message.text().slice(0, 400)));
@@ -163,6 +165,42 @@ try {
     assert.equal((await ask(page, "seek", { to: 30 })).hash, calm.hash);
   });
 
+  await test("a pulled patch of skin comes along evenly, not as a spike", async () => {
+    await page.evaluate(() => window.app.setSolver("layers"));
+    await page.evaluate(() => window.app.setPlaying(false));
+    const ratio = await page.evaluate(async () => {
+      const { app } = window;
+      const { view, hand, engine, description } = app;
+      await engine.ask("seek", { to: 0 });
+      const p = view.jointPlace(1).project(view.camera);
+      const box = view.canvas.getBoundingClientRect();
+      const event = { button: 0, pointerId: 1, clientX: box.left + ((p.x + 1) / 2) * box.width, clientY: box.top + ((1 - p.y) / 2) * box.height };
+      const { vertex } = view.pick(event);
+      view.canvas.setPointerCapture = () => {};
+      hand.use("grab");
+      hand.down(event);
+      hand.move({ ...event, clientY: event.clientY - 60 });
+      const begun = app.timeline.frame;
+      while ((app.timeline.frame - begun + app.timeline.frames) % app.timeline.frames < 12) await new Promise((go) => setTimeout(go, 20));
+      await app.setPlaying(false);
+      const now = view.geometry.attributes.position.array.slice();
+      const neighbours = description.triangles.reduce((found, v, i) => {
+        const corners = description.triangles.subarray(i - (i % 3), i - (i % 3) + 3);
+        return corners.includes(vertex) && v !== vertex ? found.add(v) : found;
+      }, new Set());
+      hand.up(event);
+      hand.use("orbit");
+      delete view.canvas.setPointerCapture;
+      await engine.ask("seek", { to: begun + 12 });
+      const calm = view.geometry.attributes.position.array;
+      const moved = (v) => Math.hypot(...[0, 1, 2].map((k) => now[3 * v + k] - calm[3 * v + k]));
+      return [...neighbours].reduce((sum, v) => sum + moved(v), 0) / neighbours.size / moved(vertex);
+    });
+    await page.evaluate(() => window.app.setSolver("lattice"));
+    await page.evaluate(() => window.app.setPlaying(false));
+    assert.ok(ratio > 0.6, `the neighbours of the grabbed vertex move ${ratio} as far`);
+  });
+
   await test("a bad file gives a message and the page lives on", async () => {
     await page.evaluate(() => window.app.open({ bytes: new Uint8Array([103, 108, 84, 70, 1, 2, 3]).buffer, name: "broken.glb" }));
     await page.evaluate(() => window.app.openProject("{ not json"));
@@ -194,17 +232,21 @@ try {
       return { ...view.renderer.info.memory };
     });
     const seen = [];
+    const prefer = (name) => page.evaluate((own) => window.app.tables.solvers.forEach((solver) => (solver.preferred = solver.name === own)), name);
+    const preferred = await page.evaluate(() => window.app.tables.solvers.find((solver) => solver.preferred).name);
+    await prefer("lbs"); // the flesh is not what is looked at
     for (let i = 0; i < 4; i++) {
       await page.evaluate(() => window.app.openUrl("/scratch/man.glb"));
-      await page.evaluate(() => window.app.setSolver("lbs"));
       seen.push(await memory());
     }
+    await prefer(preferred);
     assert.deepEqual(seen[3], seen[1]);
     await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
     await page.evaluate(() => window.app.setSolver("lattice"));
     await page.evaluate(() => window.app.setPlaying(false));
   });
 
+  await lookTests({ open, test, file, scratch, shots });
   await mouseTests({ page, test, ask, file, scratch, native, models });
 
   await test("a dropped character plays under the preferred solver and is judged", async () => {

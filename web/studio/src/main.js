@@ -210,7 +210,7 @@ export class App {
     this.painter.clear();
     this.hand.release();
     this.project.props = [];
-    this.project.clip = clip ?? description.clips[0]?.name ?? null;
+    this.project.clip = clip ?? firstClip(description.clips);
     if (!description.skinned) this.project.solver = this.tables.solvers.find((solver) => solver.baseline).name;
     fillSelect(this.clipSelect, description.clips.length ? description.clips.map((clip) => ({ value: clip.name, label: `${clip.name} · ${number(clip.end - clip.start)} s` })) : [{ value: "", label: "no clip" }], this.project.clip ?? "");
     this.clipSelect.disabled = description.clips.length < 2;
@@ -637,6 +637,12 @@ export class App {
       }
     });
   }
+}
+
+/** The clip to begin with: one that shows the character at its usual, not the first by the alphabet ("Death"). */
+function firstClip(clips) {
+  const usual = [/walk/i, /idle|stand/i, /run|trot|gallop|jog/i].map((name) => clips.find((clip) => name.test(clip.name)));
+  return (usual.find(Boolean) ?? clips[0])?.name ?? null;
 }
 
 window.app = new App(document.getElementById("app"));

@@ -16,6 +16,7 @@ const JUDGED = 2; // every second frame: those of a bake with 30 a second
 let cutis;
 let source = null; // { bytes, name } or { zoo }: what was opened
 let original = null; // character as opened or rigged
+let facing = 1; // of what was opened: 1 where it looks along +z, as glTF has it; -1 for VRM 0, which looks along -z
 let rig = null;
 let character = null; // original with props and painted maps
 let model = null;
@@ -66,6 +67,7 @@ const handlers = {
     rig = null;
     original = opened;
     source = from;
+    facing = readGlb(from.bytes)?.json.extensions?.VRM ? -1 : 1;
     return { ...describe(original), bytes: data ? source.bytes.slice() : null };
   },
 
@@ -211,7 +213,7 @@ function describe(given) {
       }
     }
   }
-  return { name: given.name, vertexCount: given.vertexCount, positions: given.positions.slice(), triangles: given.triangles.slice(),
+  return { name: given.name, facing, vertexCount: given.vertexCount, positions: given.positions.slice(), triangles: given.triangles.slice(),
     triangleFaces: given.triangleFaces.slice(), uv: vertexUv(given), parts: given.parts, joints: given.joints, clips: given.clips,
     rest: given.restPose(), size: given.size, bounds: given.bounds, skinned: Boolean(weights), mainJoint: main,
     weights: weights && { first: weights.first.slice(), joints: weights.joints.slice(), values: weights.values.slice() }, points: given.vertexPoints.slice(),
