@@ -33,6 +33,7 @@ const eyes = () => {
     mesh.visible = false;
     const empty = window.pixels();
     mesh.visible = true;
+    window.app.view.render();
     return Array.from({ length: shown.length / 4 }, (_, i) => i).filter((i) => [0, 1, 2].some((k) => Math.abs(shown[4 * i + k] - empty[4 * i + k]) > 40));
   };
 };

@@ -149,7 +149,8 @@ export class View {
     if (this.grid) remove(this.scene, this.grid);
     const size = this.size ?? 2;
     this.grid = new THREE.PolarGridHelper(size * 1.6, 16, 8, 64, this.lineColor, this.lineColor);
-    this.grid.position.y = this.ground ?? 0;
+    const { min, max } = this.description?.bounds ?? { min: [0, 0, 0], max: [0, 0, 0] };
+    this.grid.position.set((min[0] + max[0]) / 2, this.ground ?? 0, (min[2] + max[2]) / 2);
     this.scene.add(this.grid);
   }
   resize() {
