@@ -44,8 +44,9 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     [LATTICE_RESOLUTION] = {PARAMETER_INT("resolution", 32, 4, 128), .help = "voxels along the longest side"},
     [LATTICE_ADAPTIVE] = {PARAMETER_BOOL("adaptive", 0),
                           .help = "voxels of half the size where the body is thin, of twice the size deep inside"},
-    [LATTICE_REGION] = {PARAMETER_INT("region", 0, 0, 8),
-                        .help = "width d_r of a region in voxels, 2 to 8; 0 takes a twelfth of the size, at least 3"},
+    [LATTICE_REGION] =
+        {PARAMETER_INT("region", 0, 0, 8),
+         .help = "width d_r of a region in voxels, 2 to 8; 0: the narrowest from 3 that reaches the stiffness"},
     [LATTICE_BONE_WIDTH] = {PARAMETER_FLOAT("bone_width", 0.02, 0, 0.5, "size"), .per_bone = true,
                             .help = "Manhattan distance from the skeleton up to which voxels are bone"},
     [LATTICE_RATIO] = {PARAMETER_FLOAT("muscle_ratio", 0.5, 0, 1, ""), .per_bone = true,
