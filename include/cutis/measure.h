@@ -108,9 +108,12 @@ typedef enum cutis_harm {
     CUTIS_HARM_GAP,           /* distance of the torn pair that is farthest apart */
     CUTIS_HARM_STRETCH,       /* 99th percentile in a frame of edges over the longer of reference and rest */
     CUTIS_HARM_BONE,          /* share of the innermost tissue that is outside of the skin; 0 where there is none */
-    CUTIS_HARM_INTERSECTIONS, /* pairs of triangles that intersect, beyond those of the reference; some frames */
+    CUTIS_HARM_INTERSECTIONS, /* pairs of triangles that intersect beyond those of the reference, over those; some frames */
+    CUTIS_HARM_SPIKE,         /* distance by which a point stands out of the surface of its neighbours */
+    CUTIS_HARM_POP,           /* jump of a region between two frames */
+    CUTIS_HARM_REST,          /* movement per frame of a region while the reference stands still */
     CUTIS_HARM_FLOOR,         /* depth below the lowest place that the reference ever reaches, along y */
-    CUTIS_HARM_JITTER,        /* 99th percentile in a frame of what points tremble from frame to frame */
+    CUTIS_HARM_JITTER,        /* amplitude by which a region trembles from frame to frame */
     CUTIS_HARM_VOLUME,        /* |V / V_rest - 1| of the closed parts, where it is larger than the reference's */
     CUTIS_HARM_NON_FINITE,    /* values that are not finite */
     CUTIS_HARM_REPAIRS,       /* values that were not finite and were put back, as the solver told */

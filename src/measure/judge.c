@@ -30,7 +30,8 @@ enum {
     PATCH_LEAST = 8,   /* points of a patch */
     SAMPLES = 5,       /* frames in which intersections are counted */
     ANGLE_BINS = 1800, /* of a tenth of a degree */
-    HISTORY = 3        /* displacements of frames before */
+    HISTORY = 4,       /* frames whose places and displacements are kept */
+    STILL_FRAMES = 15  /* the reference must stand for so long before movement counts as movement at rest */
 };
 static const double PATCH_CELL = 0.06; /* of the size; twice that where points are few */
 static const double TORN_RATIO = 2.5, TORN_LEAST = 1e-3;
@@ -42,7 +43,9 @@ static const double PATCH_COLLAPSE = 0.5; /* of the second extent at rest */
 static const double BONE_MARGIN = 1e-3;   /* of the size that a bone may be above the skin next to it */
 static const double VOLUME_SLACK = 1e-3;  /* of the volume that is no finding */
 static const double VOLUME_SCALED = 0.2;  /* of the volume: more is lost or gained by no joint that bends */
-static const int INTERSECTION_SLACK = 4;  /* pairs more than the reference that are no finding */
+static const double INTERSECTIONS_UNSEEN = 0.005; /* pairs over triangles: a fold of so few shows nothing */
+static const double SPIKE_SEEN = 0.004;           /* of the size: a point that stands out by less shows nothing */
+static const double STILL_STEP = 1e-5;            /* of the size per frame: the reference stands still */
 
 /* A figure, when it is worth a look and when it is bad, and its words. */
 typedef struct harm_row {
@@ -62,7 +65,10 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"torn_gap", 0.03, 0.15, 100, "torn open by %.2g %% of the size"},
     {"skin_stretch_p99", 1.6, 3, 1, "one edge in a hundred is stretched %.2g times or more"},
     {"bone_outside", 0.02, 0.15, 100, "%.2g %% of the bone layer is outside of the skin"},
-    {"intersections_added", 0, 1000, 1, "%.0f pairs of triangles intersect that do not under linear skinning"},
+    {"intersections_added", 0.1, 10, 100, "%.2g %% more pairs of triangles intersect than under linear skinning"},
+    {"spike", 0.65, 5, 1, "a point stands out of the surface around it by %.2g times the length of its edges"},
+    {"pop", 0.01, 0.1, 100, "jumps by %.2g %% of the size between two frames"},
+    {"rest_motion", 0.0005, 0.01, 100, "moves by %.2g %% of the size per frame while the pose stands still"},
     {"floor_depth", 0.01, 0.05, 100, "%.2g %% of the size below the floor that linear skinning keeps"},
     {"jitter", 0.003, 0.05, 100, "trembles by %.2g %% of the size"},
     {"volume_error", 0.01, 0.1, 100, "the volume is off by %.2g %%"},
@@ -104,6 +110,7 @@ struct cutis_judge {
     int *point_patch;                /* (point_count) -1: none */
 
     float *points[2];             /* (point_count x 3) result and reference */
+    int still_frames;             /* for how many frames the reference has stood still */
     float *displacement[HISTORY]; /* (point_count x 3) of the last frames, the newest first */
     float *places[HISTORY];       /* (point_count x 3) of the last frames, the newest first */
     float *before[2];             /* (point_count x 6) second differences of places and displacements, of 2 frames */
@@ -483,10 +490,9 @@ static void judge_stretch(cutis_judge *j, frame_figure *row)
 }
 
 /* The normal of the surface at a point, outwards, of any length. */
-static vec3 point_normal(const cutis_judge *j, int point)
+static vec3 point_normal(const cutis_judge *j, const float *x, int point)
 {
     const mesh *m = &j->m;
-    const float *x = j->points[0];
     vec3 sum = {0, 0, 0};
 
     for (int i = m->point_triangle_first[point]; i < m->point_triangle_first[point + 1]; i++) {
@@ -498,6 +504,57 @@ static vec3 point_normal(const cutis_judge *j, int point)
     }
 
     return vec3_scale(sum, (float)j->outside);
+}
+
+/* Height of a point above the mean of the points that edges join it to, along its normal. */
+static double ring_height(const cutis_judge *j, const float *x, int point)
+{
+    const mesh *m = &j->m;
+    int first = m->point_neighbour_first[point], count = m->point_neighbour_first[point + 1] - first;
+    vec3 mean = {0, 0, 0}, normal = point_normal(j, x, point);
+    if (count == 0 || !(vec3_length2(normal) > 0)) return 0;
+
+    for (int i = first; i < first + count; i++)
+        mean = vec3_add(mean, vec3_load(x + 3 * (size_t)m->point_neighbours[i]));
+    mean = vec3_scale(mean, 1 / (float)count);
+    return (double)vec3_dot(vec3_sub(vec3_load(x + 3 * (size_t)point), mean), vec3_normalize(normal));
+}
+
+/* Mean length of the edges of a point. */
+static double ring_edge(const cutis_judge *j, const float *x, int point)
+{
+    const mesh *m = &j->m;
+    int first = m->point_neighbour_first[point], end = m->point_neighbour_first[point + 1];
+    double sum = 0;
+    for (int i = first; i < end; i++) sum += distance(x, point, m->point_neighbours[i]);
+    return sum / MAX(end - first, 1);
+}
+
+/*
+ * Points that stand out of the surface of their neighbours by more than under linear skinning and at rest, over the
+ * length of their edges: on a coarse mesh flesh that swells moves single points, and only their slope shows a spike.
+ * Outwards alone: a point that lies deep in a fold is what flesh is for.
+ */
+static void judge_spikes(cutis_judge *j, frame_figure *row)
+{
+    int worst = -1;
+    double most = 0;
+
+    for (int p = 0; p < j->m.point_count; p++) {
+        double height = ring_height(j, j->points[0], p);
+        if (height < SPIKE_SEEN * j->size) continue; /* the reference can only take from it */
+
+        double base = MAX(ring_height(j, j->points[1], p), ring_height(j, j->m.positions, p));
+        height -= MAX(base, 0);
+        if (height < SPIKE_SEEN * j->size) continue;
+
+        double edge = MAX(ring_edge(j, j->points[1], p), ring_edge(j, j->m.positions, p));
+        if (height <= most * edge) continue;
+        most = height / edge;
+        worst = p;
+    }
+
+    put(row, CUTIS_HARM_SPIKE, most, worst);
 }
 
 /* Whether the surface encloses a place, by most of three rays; the tree is that of the result. */
@@ -524,7 +581,7 @@ static void judge_bone(cutis_judge *j, const float *inner, frame_figure *row)
     bool fitted = false;
     for (int p = 0; p < m->point_count; p++) {
         vec3 bone = vec3_load(inner + 3 * (size_t)j->character->point_vertices[p]);
-        vec3 normal = point_normal(j, p);
+        vec3 normal = point_normal(j, j->points[0], p);
         if (!(vec3_length2(normal) > 0)) continue;
         count++;
 
@@ -555,6 +612,8 @@ static void judge_floor(cutis_judge *j)
     j->lowest_points[j->frame_count] = lowest;
 }
 
+/* ---- steps between frames ---- */
+
 /*
  * How far a point trembles by the last three places of a series (the newest first) and the second differences of the
  * two frames before: `then`, which the difference of now turns about, and `earlier`, whose share in the direction of
@@ -581,27 +640,93 @@ static double tremble(float *const series[HISTORY], float *before, int point)
     return 0.25 * MAX(sqrt(MIN(now2, then2)) - MAX(swing, 0) / sqrt(then2), 0);
 }
 
-/* Both by itself and against the reference: the reference may jump, and the motion may be sudden. */
-static void judge_jitter(cutis_judge *j, frame_figure *row)
+/* The mean over a point and its nearest of what `values` hold: one point alone is a spike, no region. */
+static double region_mean(const cutis_judge *j, int point)
+{
+    double sum = (double)j->values[point];
+    int count = 1;
+    for (int i = 0; i < MESH_NEAR; i++, count++) {
+        int q = j->near[MESH_NEAR * (size_t)point + (size_t)i];
+        if (q < 0) break;
+        sum += (double)j->values[q];
+    }
+    return sum / count;
+}
+
+/* The region of the largest mean. */
+static void put_region(const cutis_judge *j, frame_figure *row, cutis_harm harm)
 {
     int worst = -1;
-    float most = 0;
+    double most = 0;
 
-    /* a tremble shows both by itself and against the reference */
     for (int p = 0; p < j->m.point_count; p++) {
-        double by_itself = tremble(j->places, j->before[0], p);
-        double against = tremble(j->displacement, j->before[1], p);
-        float tremble = (float)(MIN(by_itself, against) / j->size);
-
-        j->values[p] = tremble;
-        if (tremble <= most) continue;
-        most = tremble;
+        if ((double)j->values[p] <= 0) continue;
+        double mean = region_mean(j, p);
+        if (mean <= most) continue;
+        most = mean;
         worst = p;
     }
 
+    put(row, harm, most / j->size, worst);
+}
+
+/* A tremble shows both by itself and against the reference: the reference may jump, and the motion may be sudden. */
+static void judge_jitter(cutis_judge *j, frame_figure *row)
+{
+    for (int p = 0; p < j->m.point_count; p++) {
+        double by_itself = tremble(j->places, j->before[0], p);
+        double against = tremble(j->displacement, j->before[1], p);
+        j->values[p] = (float)MIN(by_itself, against);
+    }
+
     /* three differences are needed: a clip may begin in a swing */
-    if (j->frame_count >= HISTORY + 1)
-        put(row, CUTIS_HARM_JITTER, (double)percentile(j->values, j->m.point_count, 0.99), worst);
+    if (j->frame_count > HISTORY - 1) put_region(j, row, CUTIS_HARM_JITTER);
+}
+
+/* Length of the step of a point between two frames of a series. */
+static double step_length(float *const series[HISTORY], int frame, int point)
+{
+    double sum = 0;
+    for (size_t k = 3 * (size_t)point; k < 3 * (size_t)point + 3; k++) {
+        double d = (double)series[frame][k] - (double)series[frame + 1][k];
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+/* By how much the step before the last exceeds twice the longer of the steps around it. */
+static double step_excess(float *const series[HISTORY], int point)
+{
+    double around = MAX(step_length(series, 0, point), step_length(series, 2, point));
+    return MAX(step_length(series, 1, point) - 2 * around, 0);
+}
+
+/* Regions that jump between two frames and move slowly before and after. */
+static void judge_pops(cutis_judge *j, frame_figure *row)
+{
+    for (int p = 0; p < j->m.point_count; p++) {
+        double against = step_excess(j->displacement, p);
+        j->values[p] = against > 0 ? (float)MIN(against, step_excess(j->places, p)) : 0;
+    }
+    put_region(j, row, CUTIS_HARM_POP);
+}
+
+/* What still moves after the reference has stood still for a while. */
+static void judge_rest(cutis_judge *j, frame_figure *row)
+{
+    /* the reference moves by as much as the result that is not displacement */
+    double driven = 0;
+    for (size_t i = 0; i < 3 * (size_t)j->m.point_count; i++) {
+        double now = (double)j->places[0][i] - (double)j->displacement[0][i];
+        double before = (double)j->places[1][i] - (double)j->displacement[1][i];
+        driven = MAX(driven, fabs(now - before));
+    }
+
+    j->still_frames = driven < STILL_STEP * j->size ? j->still_frames + 1 : 0;
+    if (j->still_frames < STILL_FRAMES) return;
+
+    for (int p = 0; p < j->m.point_count; p++) j->values[p] = (float)step_length(j->displacement, 0, p);
+    put_region(j, row, CUTIS_HARM_REST);
 }
 
 static void judge_intersections(cutis_judge *j, frame_figure *row)
@@ -615,7 +740,8 @@ static void judge_intersections(cutis_judge *j, frame_figure *row)
 
     int added = counts[0] - counts[1];
     int where = counts[0] > 0 && pair[0] >= 0 ? j->m.triangles[3 * (size_t)pair[0]] : -1;
-    put(row, CUTIS_HARM_INTERSECTIONS, added > INTERSECTION_SLACK ? added : 0, where);
+    double unseen = MAX(INTERSECTIONS_UNSEEN * j->m.triangle_count, 1);
+    put(row, CUTIS_HARM_INTERSECTIONS, added > 0 ? added / (counts[1] + unseen) : 0, where);
 
     /* the worst sample */
     if (counts[0] <= j->intersections) return;
@@ -677,7 +803,10 @@ void cutis_judge_frame(cutis_judge *j, const float *positions, const float *refe
         judge_stretch(j, row);
         if (inner) judge_bone(j, inner, row);
         judge_floor(j);
-        if (j->frame_count >= HISTORY - 1) judge_jitter(j, row);
+        judge_spikes(j, row);
+        if (j->frame_count >= 2) judge_jitter(j, row);
+        if (j->frame_count >= HISTORY - 1) judge_pops(j, row);
+        if (j->frame_count >= 1) judge_rest(j, row);
         judge_volume(j, row);
         if (is_sample(j, j->frame_count)) judge_intersections(j, row);
     }
