@@ -136,7 +136,19 @@ typedef struct cutis_finding {
     char text[320];                           /* "frames 12 to 18: left thumb, turned by 70 degrees ..." */
 } cutis_finding;
 
+/* What the result has that plain skinning has not. */
+typedef struct cutis_gains {
+    char text[400];                             /* "601 of 640 skin intersections removed; belly moves by ..." */
+    int intersections, reference_intersections; /* in the sampled frame in which the reference has most */
+    double movement;                            /* largest mean displacement of a patch, over the size */
+    int movement_joint;                         /* the joint that moves that patch most; -1: none */
+    char place[128];                            /* that patch in words, or "" */
+    int volume_joint;                           /* the bend that keeps most flesh; -1: none */
+    double volume, reference_volume;            /* kept there, over rest, in the frame in which the reference loses most */
+} cutis_gains;
+
 typedef struct cutis_verdict {
+    cutis_gains gained;
     cutis_level level;
     char text[520];                   /* "good: ...", "look at frames ...", "bad: ..." */
     double figures[CUTIS_HARM_COUNT]; /* NAN: not measured */
@@ -155,6 +167,8 @@ CUTIS_API cutis_result cutis_judge_create(const cutis_character *character, int 
 /* The next frame, each (vertex_count x 3): the result, the reference, and the innermost tissue or NULL. */
 CUTIS_API void cutis_judge_frame(cutis_judge *judge, const float *positions, const float *reference,
                                  const float *inner);
+/* Length of the file's unit in metres, for lengths in words; 1 if it is never called. */
+CUTIS_API void cutis_judge_unit(cutis_judge *judge, double metres);
 /* Of the frame judged last: the share of the points that fell back to the reference, and a vertex of the worst. */
 CUTIS_API void cutis_judge_fallback(cutis_judge *judge, double share, int vertex);
 /* All frames seen. substeps may be 0: nothing is known of unconverged and repairs. */

@@ -346,6 +346,19 @@ static void report_verdict(json_text *j, const bake *b)
     json_put_string(j, "level", levels[v->level], -1);
     json_put_string(j, "text", v->text, -1);
 
+    /* what was gained */
+    const cutis_gains *g = &v->gained;
+    json_open(j, "gained", '{');
+    json_put_string(j, "text", g->text, -1);
+    json_put_integer(j, "intersections_removed", MAX(g->reference_intersections - g->intersections, 0));
+    json_put_integer(j, "intersections_linear", g->reference_intersections);
+    json_put_real(j, "movement", g->movement);
+    json_put_string(j, "movement_joint", g->movement_joint >= 0 ? c->joints[g->movement_joint].name : NULL, -1);
+    json_put_string(j, "volume_joint", g->volume_joint >= 0 ? c->joints[g->volume_joint].name : NULL, -1);
+    json_put_real(j, "volume", g->volume);
+    json_put_real(j, "volume_linear", g->reference_volume);
+    json_close(j, '}');
+
     /* its figures */
     json_open(j, "figures", '{');
     for (int i = 0; i < CUTIS_HARM_COUNT; i++) json_put_real(j, cutis_harm_name((cutis_harm)i), v->figures[i]);

@@ -24,6 +24,7 @@
 #include "character/joint_parts.h"
 #include "cutis/measure.h"
 #include "math/math3.h"
+#include "measure/judge_gains.h"
 #include "mesh/mesh.h"
 
 enum {
@@ -122,6 +123,9 @@ struct cutis_judge {
     int *lowest_points;
     double rest_volume;
     int intersections, reference_intersections;
+    judge_gains gains;
+    int gain_intersections[2]; /* result and reference where the reference has most */
+    double unit;               /* metres of the file's unit */
 };
 
 /* ---- preparation ---- */
@@ -238,7 +242,7 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
     j->outside = mesh_volume(j->m.triangle_count, j->m.triangles, j->m.positions) < 0 ? -1 : 1;
 
     j->floor = HUGE_VAL;
-    return CUTIS_OK;
+    return gains_build(&j->gains, &j->m, j->character, memory, error);
 }
 
 cutis_result cutis_judge_create(const cutis_character *character, int frame_count, const cutis_jobs *jobs,
@@ -256,6 +260,7 @@ cutis_result cutis_judge_create(const cutis_character *character, int frame_coun
     j->jobs = jobs;
     j->capacity = frame_count;
     j->size = MAX((double)character->size, 1e-30);
+    j->unit = 1;
 
     /* all of it or nothing */
     cutis_result result = judge_build(j, error);
@@ -743,6 +748,9 @@ static void judge_intersections(cutis_judge *j, frame_figure *row)
     double unseen = MAX(INTERSECTIONS_UNSEEN * j->m.triangle_count, 1);
     put(row, CUTIS_HARM_INTERSECTIONS, added > 0 ? added / (counts[1] + unseen) : 0, where);
 
+    /* what was gained where there was most to gain */
+    if (counts[1] > j->gain_intersections[1]) memcpy(j->gain_intersections, counts, sizeof counts);
+
     /* the worst sample */
     if (counts[0] <= j->intersections) return;
     j->intersections = counts[0];
@@ -809,10 +817,17 @@ void cutis_judge_frame(cutis_judge *j, const float *positions, const float *refe
         if (j->frame_count >= 1) judge_rest(j, row);
         judge_volume(j, row);
         if (is_sample(j, j->frame_count)) judge_intersections(j, row);
+
+        gains_volumes(&j->gains, j->points[0], j->points[1]);
+        for (int i = 0; i < j->patch_count; i++)
+            gains_movement(&j->gains, j->displacement[0], j->patch_points + j->patch_first[i],
+                           j->patch_first[i + 1] - j->patch_first[i]);
     }
 
     j->frame_count++;
 }
+
+void cutis_judge_unit(cutis_judge *j, double metres) { j->unit = metres; }
 
 void cutis_judge_fallback(cutis_judge *j, double share, int vertex)
 {
@@ -865,13 +880,10 @@ static void finding_frames(const cutis_judge *j, cutis_finding *f, double bound)
         f->last_frame++;
 }
 
-static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_finding *f)
+/* The vertex of a point, the joint that moves it most and its part. */
+static void finding_place(const cutis_judge *j, cutis_finding *f, int point)
 {
     const cutis_character *c = j->character;
-    const harm_row *row = &rows[f->harm];
-
-    /* the place */
-    int point = f->worst_frame >= 0 ? j->frames[f->worst_frame][f->harm].point : -1;
     f->vertex = point >= 0 ? c->point_vertices[point] : -1;
     f->joint = -1;
     f->part = -1;
@@ -887,6 +899,13 @@ static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_fi
     for (int i = 0; f->vertex >= 0 && i < c->part_count; i++)
         if (f->vertex >= c->parts[i].first_vertex && f->vertex < c->parts[i].first_vertex + c->parts[i].vertex_count)
             f->part = i;
+}
+
+static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_finding *f)
+{
+    const harm_row *row = &rows[f->harm];
+
+    finding_place(j, f, f->worst_frame >= 0 ? j->frames[f->worst_frame][f->harm].point : -1);
 
     /* its words */
     char frames[48] = "all frames", place[128], what[120];
@@ -985,6 +1004,15 @@ void cutis_judge_finish(cutis_judge *j, long substeps, long unconverged, long re
         v->level = MAX(v->level, level);
     }
     qsort(v->findings, (size_t)v->finding_count, sizeof *v->findings, compare_findings);
+
+    /* what was gained */
+    cutis_finding moved;
+    finding_place(j, &moved, j->gains.movement_point);
+    place_words(j, parts, &moved, v->gained.place, sizeof v->gained.place);
+    v->gained.movement_joint = moved.joint;
+    v->gained.intersections = j->gain_intersections[0];
+    v->gained.reference_intersections = j->gain_intersections[1];
+    gains_finish(&j->gains, j->character, parts, j->unit, &v->gained);
 
     /* in a sentence */
     char more[48] = "";
