@@ -31,7 +31,8 @@ enum {
     PATCH_LEAST = 8,   /* points of a patch */
     SAMPLES = 5,       /* frames in which intersections are counted */
     ANGLE_BINS = 1800, /* of a tenth of a degree */
-    HISTORY = 4,       /* frames whose places and displacements are kept */
+    HISTORY = 5,       /* frames whose places and displacements are kept */
+    TREMBLES = 2,      /* frames before in which a point must have trembled as well */
     STILL_FRAMES = 15  /* the reference must stand for so long before movement counts as movement at rest */
 };
 static const double PATCH_CELL = 0.06; /* of the size; twice that where points are few */
@@ -44,7 +45,7 @@ static const double PATCH_COLLAPSE = 0.5; /* of the second extent at rest */
 static const double BONE_MARGIN = 1e-3;   /* of the size that a bone may be above the skin next to it */
 static const double VOLUME_SLACK = 1e-3;  /* of the volume that is no finding */
 static const double VOLUME_SCALED = 0.2;  /* of the volume: more is lost or gained by no joint that bends */
-static const double INTERSECTIONS_UNSEEN = 0.005; /* pairs over triangles: a fold of so few shows nothing */
+static const double INTERSECTIONS_UNSEEN = 0.02; /* pairs over triangles: a fold of so few shows nothing */
 static const double SPIKE_SEEN = 0.004;           /* of the size: a point that stands out by less shows nothing */
 static const double STILL_STEP = 1e-5;            /* of the size per frame: the reference stands still */
 
@@ -60,23 +61,23 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"displacement_max", 0.08, 0.2, 100, "%.2g %% of the size away from linear skinning"},
     {"displacement_p99", 0.04, 0.1, 100,
      "one point in a hundred is more than %.2g %% of the size from linear skinning"},
-    {"patch_angle_max", 45, 120, 1, "turned by %.0f degrees against linear skinning"},
-    {"patch_angle_p95", 12, 30, 1, "one patch in twenty is turned by %.0f degrees or more against linear skinning"},
+    {"patch_angle_max", 75, 150, 1, "turned by %.0f degrees against linear skinning"},
+    {"patch_angle_p95", 20, 45, 1, "one patch in twenty is turned by %.0f degrees or more against linear skinning"},
     {"torn", 0.0005, 0.01, 100, "%.2g %% of near points are torn apart"},
     {"torn_gap", 0.03, 0.15, 100, "torn open by %.2g %% of the size"},
-    {"skin_stretch_p99", 1.6, 3, 1, "one edge in a hundred is stretched %.2g times or more"},
+    {"skin_stretch_p99", 2, 4, 1, "one edge in a hundred is stretched %.2g times or more"},
     {"bone_outside", 0.02, 0.15, 100, "%.2g %% of the bone layer is outside of the skin"},
-    {"intersections_added", 0.1, 10, 100, "%.2g %% more pairs of triangles intersect than under linear skinning"},
+    {"intersections_added", 0.5, 10, 100, "%.2g %% more pairs of triangles intersect than under linear skinning"},
     {"spike", 0.65, 5, 1, "a point stands out of the surface around it by %.2g times the length of its edges"},
     {"pop", 0.01, 0.1, 100, "jumps by %.2g %% of the size between two frames"},
     {"rest_motion", 0.0005, 0.01, 100, "moves by %.2g %% of the size per frame while the pose stands still"},
     {"floor_depth", 0.01, 0.05, 100, "%.2g %% of the size below the floor that linear skinning keeps"},
     {"jitter", 0.003, 0.05, 100, "trembles by %.2g %% of the size"},
-    {"volume_error", 0.01, 0.1, 100, "the volume is off by %.2g %%"},
+    {"volume_error", 0.05, 0.2, 100, "the volume is off by %.2g %%"},
     {"non_finite", 0, 0, 1, "%.0f values are not finite"},
     {"repairs", 0, 1000, 1, "%.0f non-finite values were reset"},
     {"unconverged_share", 0.2, 2, 100, "%.2g %% of the substeps did not converge"},
-    {"fallback", 0.002, 0.5, 100, "%.2g %% of the skin falls back to linear skinning"},
+    {"fallback", 0.1, 0.5, 100, "%.2g %% of the skin falls back to linear skinning"},
 };
 
 const char *cutis_harm_name(cutis_harm harm) { return rows[harm].name; }
@@ -115,6 +116,7 @@ struct cutis_judge {
     float *displacement[HISTORY]; /* (point_count x 3) of the last frames, the newest first */
     float *places[HISTORY];       /* (point_count x 3) of the last frames, the newest first */
     float *before[2];             /* (point_count x 6) second differences of places and displacements, of 2 frames */
+    float *trembles;              /* (point_count x TREMBLES) of the last frames */
     float *values;                /* (max of points, edges, patches) scratch of percentiles */
     long angle_bins[ANGLE_BINS];
     long angle_count;
@@ -218,6 +220,7 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
     }
 
     for (int i = 0; i < 2; i++) j->before[i] = ARENA_ARRAY(memory, float, 6 * (size_t)points);
+    j->trembles = ARENA_ARRAY(memory, float, TREMBLES *(size_t)points);
     j->values = ARENA_ARRAY(memory, float, MAX(points, j->m.edge_count));
     j->lowest = ARENA_ARRAY(memory, float, j->capacity);
     j->lowest_points = ARENA_ARRAY(memory, int, j->capacity);
@@ -675,17 +678,23 @@ static void put_region(const cutis_judge *j, frame_figure *row, cutis_harm harm)
     put(row, harm, most / j->size, worst);
 }
 
-/* A tremble shows both by itself and against the reference: the reference may jump, and the motion may be sudden. */
+/*
+ * A tremble shows both by itself and against the reference: the reference may jump, and the motion may be sudden. It
+ * lasts: flesh that turns about in one frame alone is a swing that ends at a contact.
+ */
 static void judge_jitter(cutis_judge *j, frame_figure *row)
 {
     for (int p = 0; p < j->m.point_count; p++) {
         double by_itself = tremble(j->places, j->before[0], p);
         double against = tremble(j->displacement, j->before[1], p);
-        j->values[p] = (float)MIN(by_itself, against);
+        float now = (float)MIN(by_itself, against), *last = j->trembles + TREMBLES * (size_t)p;
+
+        j->values[p] = MIN(now, MIN(last[0], last[1]));
+        last[1] = last[0];
+        last[0] = now;
     }
 
-    /* three differences are needed: a clip may begin in a swing */
-    if (j->frame_count > HISTORY - 1) put_region(j, row, CUTIS_HARM_JITTER);
+    put_region(j, row, CUTIS_HARM_JITTER);
 }
 
 /* Length of the step of a point between two frames of a series. */
@@ -699,19 +708,28 @@ static double step_length(float *const series[HISTORY], int frame, int point)
     return sqrt(sum);
 }
 
-/* By how much the step before the last exceeds twice the longer of the steps around it. */
-static double step_excess(float *const series[HISTORY], int point)
+/*
+ * The length of a jump in the middle of the last four steps of a point: of one step, or of one there and one back; less
+ * twice the longer of the steps around it, because fast motion has long steps.
+ */
+static double jump_length(float *const series[HISTORY], int point)
 {
-    double around = MAX(step_length(series, 0, point), step_length(series, 2, point));
-    return MAX(step_length(series, 1, point) - 2 * around, 0);
+    double steps[HISTORY - 1], back = 0;
+    for (int i = 0; i < HISTORY - 1; i++) steps[i] = step_length(series, i, point);
+    for (size_t k = 3 * (size_t)point; k < 3 * (size_t)point + 3; k++)
+        back += ((double)series[1][k] - (double)series[2][k]) * ((double)series[2][k] - (double)series[3][k]);
+
+    double once = steps[1] - 2 * MAX(steps[0], steps[2]);
+    double there_and_back = back < 0 ? MIN(steps[1], steps[2]) - 2 * MAX(steps[0], steps[3]) : 0;
+    return MAX(MAX(once, there_and_back), 0);
 }
 
 /* Regions that jump between two frames and move slowly before and after. */
 static void judge_pops(cutis_judge *j, frame_figure *row)
 {
     for (int p = 0; p < j->m.point_count; p++) {
-        double against = step_excess(j->displacement, p);
-        j->values[p] = against > 0 ? (float)MIN(against, step_excess(j->places, p)) : 0;
+        double against = jump_length(j->displacement, p);
+        j->values[p] = against > 0 ? (float)MIN(against, jump_length(j->places, p)) : 0;
     }
     put_region(j, row, CUTIS_HARM_POP);
 }
