@@ -144,6 +144,7 @@ static void print_verdict(const cutis_bake_result *r)
     enum { SHOWN = 3 }; /* findings beside the first */
     const cutis_verdict *v = &r->verdict;
     if (v->gained.text[0]) printf("  %-10s %s\n", "gained", v->gained.text);
+    if (v->gained.missed[0]) printf("  %-10s %s\n", "not gained", v->gained.missed);
     printf("  %-10s %s\n", "verdict", v->text);
     for (int i = 1; i < v->finding_count && i <= SHOWN; i++) printf("  %-10s %s\n", "", v->findings[i].text);
     if (v->intersections > 0)

@@ -313,9 +313,10 @@ static const cli_option options[] = {
     {.name = "color",
      .kind = CLI_TEXT,
      .value = "WHAT",
-     .help = "material (base colour, normal map and holes as in the file; clay where it has none), clay, stretch, area, "
-             "volume, weights, weights:JOINT, part, a map or output by name, or FILE.npy (frames x vertices); with a "
-             "range: volume@0.9,1.1",
+     .help =
+         "material (base colour, normal map and holes as in the file; clay where it has none), clay, stretch, area, "
+         "volume, weights, weights:JOINT, part, a map or output by name, or FILE.npy (frames x vertices); with a "
+         "range: volume@0.9,1.1",
      .fallback = "material"},
     {.name = "style",
      .kind = CLI_TEXT,

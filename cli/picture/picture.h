@@ -129,13 +129,13 @@ typedef struct picture_mesh {
     float inside_color[3]; /* back faces */
     float cap_color[3];    /* solid matter at the cut */
     picture_texture texture;
-    float texture_scale;          /* squares of the checker and the grid along u and v */
-    const picture_image *image;   /* PICTURE_TEXTURE_IMAGE */
-    const picture_image *normals; /* normal map in tangent space as in glTF, or NULL */
-    const float *normal_weights;  /* (vertex_count) strength of the normal map; NULL: 1 */
+    float texture_scale;               /* squares of the checker and the grid along u and v */
+    const picture_image *image;        /* PICTURE_TEXTURE_IMAGE */
+    const picture_image *normals;      /* normal map in tangent space as in glTF, or NULL */
+    const float *normal_weights;       /* (vertex_count) strength of the normal map; NULL: 1 */
     const picture_material *materials; /* in place of `color`; NULL: none */
     const int *triangle_materials;     /* (triangle_count) index into materials, -1: none */
-    bool wire;                    /* draw the edges of the faces */
+    bool wire;                         /* draw the edges of the faces */
 } picture_mesh;
 
 typedef struct picture_camera {
@@ -212,8 +212,8 @@ void picture_material_color(const picture_material *material, const float *uv, f
 /* Paint the mesh's pattern over a colour. */
 void picture_texture_apply(const picture_mesh *mesh, const float uv[2], float albedo[3]);
 /*
- * Tilt the normal by the veins and a normal map (NULL: none), whose axes are found from the triangle. t: (3 x 2); strength: of the
- * normal map.
+ * Tilt the normal by the veins and a normal map (NULL: none), whose axes are found from the triangle. t: (3 x 2);
+ * strength: of the normal map.
  */
 pvec picture_texture_bump(const picture_mesh *mesh, const picture_image *normals, const float *t, const pvec p[3],
                           const float uv[2], float strength, pvec n);

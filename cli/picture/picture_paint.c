@@ -54,7 +54,8 @@ static void values_choose(picture_job *r, const char *name, const cutis_output_i
 
 static int color_unknown(const picture_job *r, const char *name)
 {
-    static const char *const known[] = {"material", "clay", "none", "layer", "stretch", "area", "pressure", "volume", "weights", "part"};
+    static const char *const known[] = {"material", "clay",     "none",   "layer",   "stretch",
+                                        "area",     "pressure", "volume", "weights", "part"};
     const char *nearest = cli_nearest(name, known, CLI_COUNT(known));
 
     /* why it cannot be had */
@@ -209,6 +210,6 @@ void picture_paint_apply(picture_job *r, const picture_source *source, int frame
 
 bool picture_paint_has_bar(const picture_job *r)
 {
-    return r->paint != PAINT_NONE && r->paint != PAINT_MATERIAL && r->paint != PAINT_WEIGHTS && r->paint != PAINT_PART &&
-           r->map != PICTURE_MAP_CATEGORY;
+    return r->paint != PAINT_NONE && r->paint != PAINT_MATERIAL && r->paint != PAINT_WEIGHTS &&
+           r->paint != PAINT_PART && r->map != PICTURE_MAP_CATEGORY;
 }

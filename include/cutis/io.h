@@ -34,10 +34,10 @@ CUTIS_API cutis_result cutis_character_load_memory(const void *data, size_t size
 
 /* How a material looks, for those who draw pictures. */
 typedef struct cutis_look {
-    const char *name;    /* as parts call it */
-    float color[4];      /* base colour (linear) and opacity, 0..1; multiplied with the image */
-    float cutoff;        /* the surface has holes where its opacity is below this; 0: none */
-    const void *image;   /* (image_size bytes) an image file of the base colour, or NULL */
+    const char *name;  /* as parts call it */
+    float color[4];    /* base colour (linear) and opacity, 0..1; multiplied with the image */
+    float cutoff;      /* the surface has holes where its opacity is below this; 0: none */
+    const void *image; /* (image_size bytes) an image file of the base colour, or NULL */
     size_t image_size;
     const void *normals; /* (normals_size bytes) an image file of a normal map in tangent space, or NULL */
     size_t normals_size;

@@ -108,7 +108,8 @@ typedef enum cutis_harm {
     CUTIS_HARM_GAP,           /* distance of the torn pair that is farthest apart */
     CUTIS_HARM_STRETCH,       /* 99th percentile in a frame of edges over the longer of reference and rest */
     CUTIS_HARM_BONE,          /* share of the innermost tissue that is outside of the skin; 0 where there is none */
-    CUTIS_HARM_INTERSECTIONS, /* pairs of triangles that intersect beyond those of the reference, over those; some frames */
+    CUTIS_HARM_INTERSECTIONS, /* pairs of triangles that intersect beyond those of the reference, over those; some
+                                 frames */
     CUTIS_HARM_SPIKE,         /* distance by which a point stands out of the surface of its neighbours */
     CUTIS_HARM_POP,           /* jump of a region between two frames */
     CUTIS_HARM_REST,          /* movement per frame of a region while the reference stands still */
@@ -139,12 +140,13 @@ typedef struct cutis_finding {
 /* What the result has that plain skinning has not. */
 typedef struct cutis_gains {
     char text[400];                             /* "601 of 640 skin intersections removed; belly moves by ..." */
+    char missed[240];                           /* what is no better than under plain skinning, or "" */
     int intersections, reference_intersections; /* in the sampled frame in which the reference has most */
     double movement;                            /* largest mean displacement of a patch, over the size */
     int movement_joint;                         /* the joint that moves that patch most; -1: none */
     char place[128];                            /* that patch in words, or "" */
     int volume_joint;                           /* the bend that keeps most flesh; -1: none */
-    double volume, reference_volume;            /* kept there, over rest, in the frame in which the reference loses most */
+    double volume, reference_volume; /* kept there, over rest, in the frame in which the reference loses most */
 } cutis_gains;
 
 typedef struct cutis_verdict {

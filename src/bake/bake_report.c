@@ -350,6 +350,7 @@ static void report_verdict(json_text *j, const bake *b)
     const cutis_gains *g = &v->gained;
     json_open(j, "gained", '{');
     json_put_string(j, "text", g->text, -1);
+    json_put_string(j, "missed", g->missed[0] ? g->missed : NULL, -1);
     json_put_integer(j, "intersections_removed", MAX(g->reference_intersections - g->intersections, 0));
     json_put_integer(j, "intersections_linear", g->reference_intersections);
     json_put_real(j, "movement", g->movement);

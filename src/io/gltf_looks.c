@@ -55,7 +55,8 @@ static void look_read(gltf_document *document, const char *path, int index, aren
 {
     const json_t *material = json_array_get(document->materials, (size_t)index);
     const json_t *surface = json_object_get(material, "pbrMetallicRoughness");
-    const json_t *base = json_object_get(surface, "baseColorTexture"), *bumps = json_object_get(material, "normalTexture");
+    const json_t *base = json_object_get(surface, "baseColorTexture"),
+                 *bumps = json_object_get(material, "normalTexture");
 
     /* the name that parts have it by */
     const char *name = gltf_get_string(material, "name");

@@ -41,13 +41,13 @@ static const double PATCH_WIDTH = 0.1; /* least second extent of a patch over it
 static const double PATCH_SOUND = 0.9; /* of the second extent at rest: above, the reference is taken as it is */
 static const double PATCH_BENT =
     0.25; /* RMS over the extent: above, the reference bends a patch too much to have a direction */
-static const double PATCH_COLLAPSE = 0.5; /* of the second extent at rest */
-static const double BONE_MARGIN = 1e-3;   /* of the size that a bone may be above the skin next to it */
-static const double VOLUME_SLACK = 1e-3;  /* of the volume that is no finding */
-static const double VOLUME_SCALED = 0.2;  /* of the volume: more is lost or gained by no joint that bends */
+static const double PATCH_COLLAPSE = 0.5;        /* of the second extent at rest */
+static const double BONE_MARGIN = 1e-3;          /* of the size that a bone may be above the skin next to it */
+static const double VOLUME_SLACK = 1e-3;         /* of the volume that is no finding */
+static const double VOLUME_SCALED = 0.2;         /* of the volume: more is lost or gained by no joint that bends */
 static const double INTERSECTIONS_UNSEEN = 0.02; /* pairs over triangles: a fold of so few shows nothing */
-static const double SPIKE_SEEN = 0.004;           /* of the size: a point that stands out by less shows nothing */
-static const double STILL_STEP = 1e-5;            /* of the size per frame: the reference stands still */
+static const double SPIKE_SEEN = 0.004;          /* of the size: a point that stands out by less shows nothing */
+static const double STILL_STEP = 1e-5;           /* of the size per frame: the reference stands still */
 
 /* A figure, when it is worth a look and when it is bad, and its words. */
 typedef struct harm_row {
@@ -725,13 +725,14 @@ static double jump_length(float *const series[HISTORY], int point)
 }
 
 /* Regions that jump between two frames and move slowly before and after. */
-static void judge_pops(cutis_judge *j, frame_figure *row)
+static void judge_pops(cutis_judge *j)
 {
     for (int p = 0; p < j->m.point_count; p++) {
         double against = jump_length(j->displacement, p);
         j->values[p] = against > 0 ? (float)MIN(against, jump_length(j->places, p)) : 0;
     }
-    put_region(j, row, CUTIS_HARM_POP);
+    /* the frame before a jump, or between one there and one back */
+    put_region(j, j->frames[j->frame_count - 2], CUTIS_HARM_POP);
 }
 
 /* What still moves after the reference has stood still for a while. */
@@ -831,7 +832,7 @@ void cutis_judge_frame(cutis_judge *j, const float *positions, const float *refe
         judge_floor(j);
         judge_spikes(j, row);
         if (j->frame_count >= 2) judge_jitter(j, row);
-        if (j->frame_count >= HISTORY - 1) judge_pops(j, row);
+        if (j->frame_count >= HISTORY - 1) judge_pops(j);
         if (j->frame_count >= 1) judge_rest(j, row);
         judge_volume(j, row);
         if (is_sample(j, j->frame_count)) judge_intersections(j, row);

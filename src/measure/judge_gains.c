@@ -11,12 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static const float ZONE_WEIGHT = 0.05f;        /* of joint and of parent: both move a point of the zone */
-static const double MIN_ZONE = 1e-4;           /* of the size cubed: less flesh is not seen */
-static const double MIN_LOSS = 0.03;           /* of the volume: linear skinning flattens the joint visibly */
+static const float ZONE_WEIGHT = 0.05f;             /* of joint and of parent: both move a point of the zone */
+static const double MIN_ZONE = 1e-5;                /* of the size cubed: less flesh is not seen */
+static const double MIN_LOSS = 0.03;                /* of the volume: linear skinning flattens the joint visibly */
 static const double MIN_SIZE = 0.05, MAX_SIZE = 50; /* metres: a character's size that makes centimetres meaningful */
-static const double MIN_MOVEMENT = 1e-3;       /* of the size: less is not seen */
-enum { MIN_TRIANGLES = 12 };
+static const double MIN_MOVEMENT = 1e-3;            /* of the size: less is not seen */
+static const double MAX_LEFT = 0.5;                 /* of the intersections: more were given up */
+static const double MIN_KEPT = 0.6;                 /* of a joint's volume: with less it is flat */
+enum { MIN_TRIANGLES = 12, MIN_INTERSECTIONS = 20 };
 
 /* ---- zones ---- */
 
@@ -61,8 +63,8 @@ static int triangle_joints(const cutis_character *c, const int *triangle, int *j
         int joint = c->influence_joints[i], parent = c->joints[joint].parent;
         bool shared = parent >= 0;
         for (int k = 0; k < 3 && shared; k++)
-            shared = point_weight(c, triangle[k], joint) > ZONE_WEIGHT &&
-                     point_weight(c, triangle[k], parent) > ZONE_WEIGHT;
+            shared =
+                point_weight(c, triangle[k], joint) > ZONE_WEIGHT && point_weight(c, triangle[k], parent) > ZONE_WEIGHT;
         if (shared) joints[count++] = joint;
     }
 
@@ -137,9 +139,9 @@ void gains_movement(judge_gains *g, const float *displacement, const int *points
 static void bend_words(const cutis_character *c, const joint_part *parts, int joint, char *text, size_t size)
 {
     static const char *const bends[JOINT_KIND_COUNT] = {
-        [JOINT_SPINE] = "waist",    [JOINT_NECK] = "neck",      [JOINT_HEAD] = "neck", [JOINT_COLLAR] = "shoulder",
-        [JOINT_UPPER_ARM] = "armpit", [JOINT_FOREARM] = "elbow",  [JOINT_HAND] = "wrist", [JOINT_UPPER_LEG] = "hip",
-        [JOINT_LOWER_LEG] = "knee", [JOINT_FOOT] = "ankle"};
+        [JOINT_SPINE] = "waist",      [JOINT_NECK] = "neck",     [JOINT_HEAD] = "neck",  [JOINT_COLLAR] = "shoulder",
+        [JOINT_UPPER_ARM] = "armpit", [JOINT_FOREARM] = "elbow", [JOINT_HAND] = "wrist", [JOINT_UPPER_LEG] = "hip",
+        [JOINT_LOWER_LEG] = "knee",   [JOINT_FOOT] = "ankle"};
     static const char *const sides[] = {"", "left ", "right "};
 
     const char *bend = parts ? bends[parts[joint].kind] : NULL;
@@ -167,11 +169,35 @@ static const gain_zone *best_zone(const judge_gains *g)
     for (int i = 0; i < g->zone_count; i++) {
         const gain_zone *zone = &g->zones[i];
         double gain = (fabs(zone->kept[1] - 1) - fabs(zone->kept[0] - 1)) * fabs(zone->rest);
-        if (zone->kept[1] > 1 - MIN_LOSS || gain <= most) continue;
+        if (zone->kept[1] > 1 - MIN_LOSS || zone->kept[0] < MIN_KEPT || gain <= most) continue;
         most = gain;
         best = zone;
     }
     return best;
+}
+
+/* What flesh is for and the result lacks, as skinning does: contact that was given up, joints that stay flat. */
+static void missed_words(const judge_gains *g, const cutis_character *character, const joint_part *parts,
+                         cutis_gains *gains)
+{
+    char *text = gains->missed, place[80];
+    size_t size = sizeof gains->missed;
+    int left = gains->intersections, all = gains->reference_intersections;
+    text[0] = 0;
+
+    if (all >= MIN_INTERSECTIONS && left > MAX_LEFT * all)
+        snprintf(text, size, "%d of %d skin intersections are left", left, all);
+
+    /* the flattest joint */
+    const gain_zone *worst = NULL;
+    for (int i = 0; i < g->zone_count; i++)
+        if (!worst || g->zones[i].kept[0] < worst->kept[0]) worst = &g->zones[i];
+    if (!worst || worst->kept[0] >= MIN_KEPT) return;
+
+    size_t used = strlen(text);
+    bend_words(character, parts, worst->joint, place, sizeof place);
+    snprintf(text + used, size - used, "%s%s keeps only %.0f %% of its volume (skinning: %.0f %%)", used ? "; " : "",
+             place, 100 * worst->kept[0], 100 * worst->kept[1]);
 }
 
 void gains_finish(const judge_gains *g, const cutis_character *character, const joint_part *parts, double unit,
@@ -207,5 +233,6 @@ void gains_finish(const judge_gains *g, const cutis_character *character, const 
                  place, 100 * gains->volume, 100 * gains->reference_volume);
     }
 
+    missed_words(g, character, parts, gains);
     if (!text[0]) snprintf(text, size, "nothing that shows: the result looks like linear skinning");
 }
