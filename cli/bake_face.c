@@ -147,9 +147,6 @@ static void print_verdict(const cutis_bake_result *r)
     if (v->gained.missed[0]) printf("  %-10s %s\n", "not gained", v->gained.missed);
     printf("  %-10s %s\n", "verdict", v->text);
     for (int i = 1; i < v->finding_count && i <= SHOWN; i++) printf("  %-10s %s\n", "", v->findings[i].text);
-    if (v->intersections > 0)
-        printf("  %-10s %d pairs of triangles intersect, %d under linear skinning%s\n", "contact", v->intersections,
-               v->reference_intersections, v->reference_intersections >= v->intersections ? ": the clip's own" : "");
 }
 
 void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)

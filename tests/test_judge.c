@@ -431,7 +431,7 @@ static void a_dent_is_no_spike(void **state)
     assert_true(v.figures[CUTIS_HARM_SPIKE] < cutis_harm_bound(CUTIS_HARM_SPIKE, CUTIS_LOOK));
 }
 
-/* A knee that skinning flattens and the result keeps is a gain, and is named. */
+/* An ankle that skinning flattens and the result keeps is a gain, and is named. */
 static void kept_volume_is_reported_as_gain(void **state)
 {
     (void)state;
@@ -444,7 +444,7 @@ static void kept_volume_is_reported_as_gain(void **state)
     }
     cutis_verdict v = stage_judge(&s);
     print_message("%s, %g %g\n", v.gained.text, v.gained.volume, v.gained.reference_volume);
-    assert_non_null(strstr(v.gained.text, "left knee keeps 100 % of its volume"));
+    assert_non_null(strstr(v.gained.text, "left ankle keeps 100 % of its volume"));
     assert_true(v.gained.reference_volume < 0.95 && fabs(v.gained.volume - 1) < 0.01);
 }
 
