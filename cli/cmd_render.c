@@ -324,7 +324,8 @@ static const cli_option options[] = {
      .repeats = true,
      .help = "wire, skeleton, numbers (of joints), no-floor, no-legend, white or transparent (background), elements or "
              "elements:LAYER (voxels or particles of solvers: bone, muscle, fat, skin), columns:N (panels in a row), "
-             "samples:N (N x N a pixel; 3, videos 2), z-up (the mesh stands along z)"},
+             "samples:N (N x N a pixel; 3, videos 2), z-up (the mesh stands along z), strip (panels "
+             "without captions, legend and gaps)"},
     {.name = "cut", .kind = CLI_TEXT, .value = "PLANE", .help = "cut plane: x, y, z, x=OFFSET, or NX,NY,NZ,D"},
     {.name = "texture",
      .kind = CLI_TEXT,

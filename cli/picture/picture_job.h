@@ -34,6 +34,7 @@ typedef enum picture_paint {
 /* What --style asks for. */
 typedef struct picture_style {
     bool wire, skeleton, numbers, no_floor, no_legend;
+    bool strip;        /* panels alone: no captions, legend or gaps */
     bool z_up;         /* the third axis points up */
     int columns;       /* panels in a row; 0: as many as fit */
     int samples;       /* along each side of a pixel; 0: the default */
