@@ -437,7 +437,7 @@ static void write_table(FILE *file, const comparison *c)
     fprintf(file, "<table><tr><th>solver<th>volume error, largest<th>the same, overlaps once<th>intersections, "
                   "most<th>stretch, 99th percentile"
                   "<th>jitter, 1/s&sup2;<th>jiggle, 1/s<th>from linear skinning, largest<th>turned, 95th percentile"
-                  "<th>ms a frame<th>memory<th>verdict</tr>\n");
+                  "<th>ms a frame<th>memory</tr>\n");
 
     /* a row each */
     for (int i = 0; i < c->count; i++) {
@@ -446,18 +446,37 @@ static void write_table(FILE *file, const comparison *c)
         const cutis_quality *q = &e->result->quality;
         const double *harm = e->result->verdict.figures;
 
-        fprintf(
-            file,
-            "<tr><td>%s<td>%.2f %%<td>%.2f %%<td>%d<td>%.3f<td>%.2f<td>%.4f<td>%.2f %%<td>%.1f&deg;<td>%.3g<td>%s<td>",
-            e->solver, 100 * q->volume_error_max, 100 * q->volume_union, q->self_intersections_max, q->stretch_p99,
-            q->acceleration_rms, e->jiggle, 100 * harm[CUTIS_HARM_DISPLACEMENT_MAX], harm[CUTIS_HARM_ANGLE_P95],
-            e->result->step_median * 1e3, cli_format_bytes(e->result->model_bytes + e->result->state_bytes, bytes));
+        fprintf(file,
+                "<tr><td>%s<td>%.2f %%<td>%.2f %%<td>%d<td>%.3f<td>%.2f<td>%.4f<td>%.2f %%<td>%.1f&deg;<td>%.3g<td>%s",
+                e->solver, 100 * q->volume_error_max, 100 * q->volume_union, q->self_intersections_max, q->stretch_p99,
+                q->acceleration_rms, e->jiggle, 100 * harm[CUTIS_HARM_DISPLACEMENT_MAX], harm[CUTIS_HARM_ANGLE_P95],
+                e->result->step_median * 1e3, cli_format_bytes(e->result->model_bytes + e->result->state_bytes, bytes));
 
-        write_escaped(file, e->result->verdict.text);
         fprintf(file, "</tr>\n");
     }
 
     fprintf(file, "</table>\n");
+}
+
+/* What each solver gains over linear skinning, and what the verdict finds. */
+static void write_verdicts(FILE *file, const comparison *c)
+{
+    for (int i = 0; i < c->count; i++) {
+        if (!c->entries[i].result) continue;
+        const cutis_verdict *v = &c->entries[i].result->verdict;
+        const char *texts[] = {v->gained.text, v->gained.missed, v->text};
+        static const char *const heads[] = {"Gained: ", "Not gained: ", "Verdict: "};
+
+        fputs("<p><b>", file);
+        write_escaped(file, c->entries[i].solver);
+        fputs("</b>", file);
+        for (int k = 0; k < CLI_COUNT(texts); k++) {
+            if (!texts[k][0]) continue;
+            fprintf(file, "<br>%s", heads[k]);
+            write_escaped(file, texts[k]);
+        }
+        fputs("</p>\n", file);
+    }
 }
 
 static int write_page(const comparison *c, const char *path, const char *bend, const char *sheet, const char *film)
@@ -489,8 +508,9 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
     /* what was run, its figures, pictures and curves */
     fprintf(file, "</h1>\n<p>%d frames at %.4g per second, %d vertices, cutis %s.</p>\n", first->frame_count,
             first->fps, first->vertex_count, cutis_version());
-    write_table(file, c);
     write_player(file, c, film, first);
+    write_table(file, c);
+    write_verdicts(file, c);
     write_image(file, bend, "the frame in the middle of the clip");
     write_plot(file, c, "Volume, percent of rest, over frames", true);
     write_plot(file, c, "Time of a frame, milliseconds, logarithmic", false);
