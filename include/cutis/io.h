@@ -41,6 +41,7 @@ typedef struct cutis_look {
     size_t image_size;
     const void *normals; /* (normals_size bytes) an image file of a normal map in tangent space, or NULL */
     size_t normals_size;
+    bool left_out; /* it has an image that could not be had: see cutis_looks_load */
 } cutis_look;
 
 typedef struct cutis_looks {
@@ -50,7 +51,7 @@ typedef struct cutis_looks {
 
 /*
  * The materials of a .glb, .gltf or .vrm, which cutis_character_load leaves out. Images that are missing are NULL, as
- * are those that lie on other texture coordinates than the first.
+ * are those in data URIs and those that lie on other texture coordinates than the first; left_out tells.
  */
 CUTIS_API cutis_result cutis_looks_load(const char *path, const cutis_allocator *allocator, cutis_looks **looks,
                                         cutis_error *error);

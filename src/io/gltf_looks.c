@@ -79,6 +79,7 @@ static void look_read(gltf_document *document, const char *path, int index, aren
 
     if (base && use_is_first(base)) image_copy(document, path, base, memory, &look->image, &look->image_size);
     if (bumps && use_is_first(bumps)) image_copy(document, path, bumps, memory, &look->normals, &look->normals_size);
+    look->left_out = (base && !look->image) || (bumps && !look->normals);
 }
 
 cutis_result cutis_looks_load(const char *path, const cutis_allocator *allocator, cutis_looks **looks,
