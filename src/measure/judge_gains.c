@@ -98,7 +98,7 @@ cutis_result gains_build(judge_gains *g, const mesh *m, const cutis_character *c
     }
 
     /* first[j + 1] is where joint j begins now; those with enough flesh are zones */
-    double least = MIN_ZONE * pow((double)character->size, 3);
+    double size = (double)character->size, least = MIN_ZONE * size * size * size;
     for (int j = 0; j < joint_count; j++) {
         int begin = first[j + 1];
         int end = j + 2 <= joint_count ? first[j + 2] : begin;
