@@ -335,19 +335,9 @@ static void report_quality(json_text *j, const cutis_bake_result *r)
     json_close(j, '}');
 }
 
-static void report_verdict(json_text *j, const bake *b)
+/* What the result has that linear skinning has not; linear skinning itself has no gains. */
+static void report_gains(json_text *j, const cutis_character *c, const cutis_gains *g)
 {
-    static const char *const levels[] = {"good", "look", "bad"};
-    const cutis_verdict *v = &b->result->verdict;
-    const cutis_character *c = b->character;
-
-    /* the judgement in a word and a sentence */
-    json_open(j, "verdict", '{');
-    json_put_string(j, "level", levels[v->level], -1);
-    json_put_string(j, "text", v->text, -1);
-
-    /* what was gained */
-    const cutis_gains *g = &v->gained;
     json_open(j, "gained", '{');
     json_put_string(j, "text", g->text, -1);
     json_put_string(j, "missed", g->missed[0] ? g->missed : NULL, -1);
@@ -359,6 +349,20 @@ static void report_verdict(json_text *j, const bake *b)
     json_put_real(j, "volume", g->volume);
     json_put_real(j, "volume_linear", g->reference_volume);
     json_close(j, '}');
+}
+
+static void report_verdict(json_text *j, const bake *b)
+{
+    static const char *const levels[] = {"good", "look", "bad"};
+    const cutis_verdict *v = &b->result->verdict;
+    const cutis_character *c = b->character;
+
+    /* the judgement in a word and a sentence */
+    json_open(j, "verdict", '{');
+    json_put_string(j, "level", levels[v->level], -1);
+    json_put_string(j, "text", v->text, -1);
+
+    if (v->gained.text[0]) report_gains(j, c, &v->gained);
 
     /* its figures */
     json_open(j, "figures", '{');
