@@ -143,11 +143,10 @@ static void print_verdict(const cutis_bake_result *r)
 {
     enum { SHOWN = 3 }; /* findings beside the first */
     const cutis_verdict *v = &r->verdict;
+    if (v->gained.text[0]) printf("  %-10s %s\n", "gained", v->gained.text);
+    if (v->gained.missed[0]) printf("  %-10s %s\n", "not gained", v->gained.missed);
     printf("  %-10s %s\n", "verdict", v->text);
     for (int i = 1; i < v->finding_count && i <= SHOWN; i++) printf("  %-10s %s\n", "", v->findings[i].text);
-    if (v->intersections > 0)
-        printf("  %-10s %d pairs of triangles intersect, %d under linear skinning%s\n", "contact", v->intersections,
-               v->reference_intersections, v->reference_intersections >= v->intersections ? ": the clip's own" : "");
 }
 
 void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)

@@ -150,6 +150,10 @@ static int body_prepare(picture_job *r)
     r->scratch = cli_allocate((size_t)c->point_count, 2 * sizeof(float));
     r->joints = cli_allocate((size_t)c->joint_count, 12 * sizeof(float));
 
+    if (r->paint == PAINT_MATERIAL) {
+        int status = picture_materials_load(r);
+        if (status != CLI_OK) return status;
+    }
     if (r->paint == PAINT_WEIGHTS || r->paint == PAINT_PART) {
         r->colors = cli_allocate((size_t)c->vertex_count, 3 * sizeof(float));
         (r->paint == PAINT_PART ? picture_colors_parts : picture_colors_weights)(c, r->colors);
@@ -279,6 +283,7 @@ static int run(const cli_arguments *arguments)
     cutis_character_destroy(r.character);
     free(r.sources);
     free(r.times.frames);
+    picture_materials_free(&r);
     free(r.normals);
     free(r.values);
     free(r.scratch);
@@ -323,16 +328,19 @@ static const cli_option options[] = {
     {.name = "color",
      .kind = CLI_TEXT,
      .value = "WHAT",
-     .help = "none, stretch, area, volume, weights, weights:JOINT, part, a map or output by name, or FILE.npy (frames "
-             "x vertices); with a range: volume@0.9,1.1",
-     .fallback = "none"},
+     .help =
+         "material (base colour, normal map and holes as in the file; clay where it has none), clay, stretch, area, "
+         "volume, weights, weights:JOINT, part, a map or output by name, or FILE.npy (frames x vertices); with a "
+         "range: volume@0.9,1.1",
+     .fallback = "material"},
     {.name = "style",
      .kind = CLI_TEXT,
      .value = "A,B,...",
      .repeats = true,
      .help = "wire, skeleton, numbers (of joints), no-floor, no-legend, white or transparent (background), elements or "
              "elements:LAYER (voxels or particles of solvers: bone, muscle, fat, skin), columns:N (panels in a row), "
-             "samples:N (N x N a pixel; 3, videos 2), z-up (the mesh stands along z)"},
+             "samples:N (N x N a pixel; 3, videos 2), z-up (the mesh stands along z), strip (panels "
+             "without captions, legend and gaps)"},
     {.name = "cut", .kind = CLI_TEXT, .value = "PLANE", .help = "cut plane: x, y, z, x=OFFSET, or NX,NY,NZ,D"},
     {.name = "texture",
      .kind = CLI_TEXT,

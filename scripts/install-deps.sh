@@ -11,7 +11,7 @@ packages=""
 for set in "$@"; do
     case $set in
     build) packages="$packages build-essential cmake ninja-build pkg-config
-        libjansson-dev libsuitesparse-dev libembree-dev libpng-dev
+        libjansson-dev libsuitesparse-dev libembree-dev libpng-dev libjpeg62-turbo-dev
         libdraco-dev libmeshoptimizer-dev" ;;
     demo) packages="$packages python3 ffmpeg" ;;
     test) packages="$packages python3 python3-numpy clang libcmocka-dev ffmpeg"

@@ -129,12 +129,12 @@ int picture_page_layout(picture_job *r)
     r->rows = (panels + r->columns - 1) / r->columns;
 
     /* room for captions and legend */
-    bool sized = cli_given(a, "size"), captions = captions_wanted(r), legend = legend_wanted(r);
+    bool sized = cli_given(a, "size"), captions = !r->style.strip && captions_wanted(r), legend = legend_wanted(r);
     int panel_height = sized ? r->height / r->rows : r->sheet ? SHEET_HEIGHT : PANEL_HEIGHT;
     r->text = fmaxf(6, fminf(18, (float)panel_height * (r->rows > 1 ? 0.036f : 0.028f)));
     r->caption = captions ? (int)(r->text * 2.5f) : 0;
     r->legend = legend ? (int)(fmaxf(9, r->text) * 3.6f) : 0;
-    r->gap = panels > 1 ? (int)fmaxf(2, (float)panel_height * 0.012f) : 0;
+    r->gap = panels > 1 && !r->style.strip ? (int)fmaxf(2, (float)panel_height * 0.012f) : 0;
 
     /* without a size asked for: as the content needs */
     if (!sized) {

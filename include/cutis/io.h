@@ -32,6 +32,31 @@ CUTIS_API cutis_result cutis_character_load_memory(const void *data, size_t size
                                                    const cutis_allocator *allocator, cutis_character **character,
                                                    cutis_error *error);
 
+/* How a material looks, for those who draw pictures. */
+typedef struct cutis_look {
+    const char *name;  /* as parts call it */
+    float color[4];    /* base colour (linear) and opacity, 0..1; multiplied with the image */
+    float cutoff;      /* the surface has holes where its opacity is below this; 0: none */
+    const void *image; /* (image_size bytes) an image file of the base colour, or NULL */
+    size_t image_size;
+    const void *normals; /* (normals_size bytes) an image file of a normal map in tangent space, or NULL */
+    size_t normals_size;
+    bool left_out; /* it has an image that could not be had: see cutis_looks_load */
+} cutis_look;
+
+typedef struct cutis_looks {
+    int look_count;
+    const cutis_look *looks; /* (look_count) */
+} cutis_looks;
+
+/*
+ * The materials of a .glb, .gltf or .vrm, which cutis_character_load leaves out. Images that are missing are NULL, as
+ * are those in data URIs and those that lie on other texture coordinates than the first; left_out tells.
+ */
+CUTIS_API cutis_result cutis_looks_load(const char *path, const cutis_allocator *allocator, cutis_looks **looks,
+                                        cutis_error *error);
+CUTIS_API void cutis_looks_destroy(cutis_looks *looks); /* NULL is allowed */
+
 /* Props from a file. */
 typedef struct cutis_props {
     int count;

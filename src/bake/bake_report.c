@@ -336,6 +336,22 @@ static void report_quality(json_text *j, const cutis_bake_result *r)
     json_close(j, '}');
 }
 
+/* What the result has that linear skinning has not; linear skinning itself has no gains. */
+static void report_gains(json_text *j, const cutis_character *c, const cutis_gains *g)
+{
+    json_open(j, "gained", '{');
+    json_put_string(j, "text", g->text, -1);
+    json_put_string(j, "missed", g->missed[0] ? g->missed : NULL, -1);
+    json_put_integer(j, "intersections_removed", MAX(g->reference_intersections - g->intersections, 0));
+    json_put_integer(j, "intersections_linear", g->reference_intersections);
+    json_put_real(j, "movement", g->movement);
+    json_put_string(j, "movement_joint", g->movement_joint >= 0 ? c->joints[g->movement_joint].name : NULL, -1);
+    json_put_string(j, "volume_joint", g->volume_joint >= 0 ? c->joints[g->volume_joint].name : NULL, -1);
+    json_put_real(j, "volume", g->volume);
+    json_put_real(j, "volume_linear", g->reference_volume);
+    json_close(j, '}');
+}
+
 static void report_verdict(json_text *j, const bake *b)
 {
     static const char *const levels[] = {"good", "look", "bad"};
@@ -346,6 +362,8 @@ static void report_verdict(json_text *j, const bake *b)
     json_open(j, "verdict", '{');
     json_put_string(j, "level", levels[v->level], -1);
     json_put_string(j, "text", v->text, -1);
+
+    if (v->gained.text[0]) report_gains(j, c, &v->gained);
 
     /* its figures */
     json_open(j, "figures", '{');

@@ -24,6 +24,11 @@ cutis_result bake_verdict_open(bake *b)
     cutis_result result =
         cutis_judge_create(b->character, b->result->frame_count, b->jobs, def->allocator, &b->judge, b->error);
 
+    if (result == CUTIS_OK) {
+        double unit = cutis_model_parameter(b->model, "unit");
+        if (unit > 0) cutis_judge_unit(b->judge, unit);
+    }
+
     /* what it is judged against: the given surface, or linear skinning */
     if (result == CUTIS_OK && b->surface) {
         b->reference_surface = ARENA_ARRAY(&b->scratch, float, 3 * (size_t)b->character->vertex_count);
