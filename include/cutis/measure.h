@@ -116,6 +116,7 @@ typedef enum cutis_harm {
     CUTIS_HARM_REPAIRS,       /* values that were not finite and were put back, as the solver told */
     CUTIS_HARM_UNCONVERGED,   /* share of substeps that did not converge, as the solver told */
     CUTIS_HARM_FALLBACK,      /* share of the skin that is shown nearer to the reference than the solver had it */
+    CUTIS_HARM_SECTION,       /* share of its area at rest that the narrowest cross-section of a limb has lost */
     CUTIS_HARM_COUNT
 } cutis_harm;
 
