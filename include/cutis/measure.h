@@ -121,6 +121,7 @@ typedef enum cutis_harm {
     CUTIS_HARM_UNCONVERGED,   /* share of substeps that did not converge, as the solver told */
     CUTIS_HARM_FALLBACK,      /* share of the skin that is shown nearer to the reference than the solver had it */
     CUTIS_HARM_DROPPED,       /* props that fell out of reach, see cutis_prop_state.dropped */
+    CUTIS_HARM_SECTION,       /* share of its area at rest that the narrowest cross-section of a limb has lost */
     CUTIS_HARM_COUNT
 } cutis_harm;
 

@@ -25,6 +25,7 @@
 #include "cutis/measure.h"
 #include "math/math3.h"
 #include "measure/judge_gains.h"
+#include "measure/section.h"
 #include "mesh/mesh.h"
 
 enum {
@@ -79,6 +80,7 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"unconverged_share", 0.2, 2, 100, "%.2g %% of the substeps did not converge"},
     {"fallback", 0.1, 0.5, 100, "%.2g %% of the skin falls back to linear skinning"},
     {"props_dropped", 0, 1000, 1, "%.0f props were dropped"},
+    {"section_lost", 0.9, 0.98, 100, "a limb's cross-section has lost %.2g %% of its area at rest"},
 };
 
 const char *cutis_harm_name(cutis_harm harm) { return rows[harm].name; }
@@ -125,6 +127,7 @@ struct cutis_judge {
     float *lowest; /* (capacity) of the result */
     int *lowest_points;
     double rest_volume;
+    section *sections; /* NULL: none */
     int intersections, reference_intersections;
     int dropped_prop; /* the first that was dropped; -1: none */
     judge_gains gains;
@@ -247,7 +250,8 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
     j->outside = mesh_volume(j->m.triangle_count, j->m.triangles, j->m.positions) < 0 ? -1 : 1;
 
     j->floor = HUGE_VAL;
-    return gains_build(&j->gains, &j->m, j->character, memory, error);
+    cutis_result result = gains_build(&j->gains, &j->m, j->character, memory, error);
+    return result == CUTIS_OK ? sections_build(&j->sections, j->character, &j->m, memory, error) : result;
 }
 
 cutis_result cutis_judge_create(const cutis_character *character, int frame_count, const cutis_jobs *jobs,
@@ -799,6 +803,14 @@ static void judge_volume(cutis_judge *j, frame_figure *row)
     put(row, CUTIS_HARM_VOLUME, worse ? error : 0, row[CUTIS_HARM_DISPLACEMENT_MAX].point);
 }
 
+/* Against the rest shape: where a twisted limb collapses, linear skinning collapses as well. */
+static void judge_section(cutis_judge *j, frame_figure *row)
+{
+    if (!j->sections) return;
+    double ratio = sections_ratio(j->sections, j->points[0]);
+    put(row, CUTIS_HARM_SECTION, ratio < 1 ? 1 - ratio : 0, row[CUTIS_HARM_DISPLACEMENT_MAX].point);
+}
+
 /* Whether intersections are counted in a frame: in SAMPLES of them, spread evenly, not in the first. */
 static bool is_sample(const cutis_judge *j, int frame)
 {
@@ -838,6 +850,7 @@ void cutis_judge_frame(cutis_judge *j, const float *positions, const float *refe
         if (j->frame_count >= HISTORY - 1) judge_pops(j);
         if (j->frame_count >= 1) judge_rest(j, row);
         judge_volume(j, row);
+        judge_section(j, row);
         if (is_sample(j, j->frame_count)) judge_intersections(j, row);
 
         gains_volumes(&j->gains, j->points[0], j->points[1]);
