@@ -177,8 +177,23 @@ static void print_table(const comparison *c)
 
 /* ---- pictures ---- */
 
+/* Whether the pictures can show the props: a mesh that the bake has rigged has no skeleton here to move them with. */
+static bool props_are_shown(const comparison *c)
+{
+    int status;
+    if (!cli_given(c->arguments, "prop") || !cli_given(c->arguments, "motion"))
+        return cli_given(c->arguments, "prop");
+    cutis_character *character = cli_load_character(c->input, true, &status);
+    bool shown = character && character->joint_count > 0;
+    cutis_character_destroy(character);
+    if (!shown)
+        cli_warning("%s has no skeleton of its own: the pictures do not show the props; 'cutis rig' makes one",
+                    c->input);
+    return shown;
+}
+
 /* Run 'cutis render' on the caches; extra: further arguments, NULL-terminated. */
-static int draw(const comparison *c, const char *output, const char *const *extra)
+static int draw(const comparison *c, bool props, const char *output, const char *const *extra)
 {
     /* arguments of 'cutis render' */
     bool ranged = cli_given(c->arguments, "start") || cli_given(c->arguments, "end");
@@ -187,16 +202,13 @@ static int draw(const comparison *c, const char *output, const char *const *extr
     int argc = 0;
     argv[argc++] = (char *)c->input;
 
-    /* A cache does not know where the props went: such a solver runs again for the picture of a whole clip. */
+    /* A cache does not hold the motion of the props: such a solver runs again for the picture of a whole clip. */
     char *sources[SOLVER_LIMIT];
     int source_count = 0;
-    bool reruns = false;
     for (int i = 0; i < c->count; i++) {
         const compared *e = &c->entries[i];
         if (!e->result) continue;
-        bool again = e->result->props_moved && !ranged;
-        const char *shown = again ? e->solver : e->cache;
-        reruns |= again;
+        const char *shown = e->result->props_moved && !ranged && props ? e->solver : e->cache;
         sources[source_count] = cli_format("%s=%s", e->solver, shown);
         argv[argc++] = sources[source_count++];
     }
@@ -206,10 +218,10 @@ static int draw(const comparison *c, const char *output, const char *const *extr
     const char *fixed[] = {"--fps", fps, "--quiet", "-o", output, NULL};
     for (int i = 0; fixed[i]; i++) argv[argc++] = (char *)fixed[i];
 
-    /* motion, props and what the caller adds; caches show the motion of a file by themselves */
+    /* the caches hold the frames; only props need the motion, which may be where --clip is found */
     static const char *const passed[][2] = {
         {"prop", "--prop"}, {"clip", "--clip"}, {"motion", "--motion"}, {"map", "--map"}};
-    for (int k = 0; k < (reruns ? 4 : 2); k++) {
+    for (int k = 0; k < CLI_COUNT(passed) && props; k++) {
         for (int i = 0; i < cli_text_count(c->arguments, passed[k][0]); i++) {
             argv[argc++] = (char *)passed[k][1];
             argv[argc++] = (char *)cli_text_at(c->arguments, passed[k][0], i);
@@ -464,8 +476,9 @@ static int run(const cli_arguments *arguments)
 
         /* table and pictures */
         print_table(&c);
-        status = draw(&c, bend, one);
-        if (status == CLI_OK && frames > 1) status = draw(&c, sheet, all);
+        bool props = props_are_shown(&c);
+        status = draw(&c, props, bend, one);
+        if (status == CLI_OK && frames > 1) status = draw(&c, props, sheet, all);
         free(middle);
     }
 

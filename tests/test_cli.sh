@@ -302,6 +302,10 @@ run 0 render arm --motion wave.bvh --map Ulna=forearm --frame 0s --size 64x64 -q
 checks=$((checks + 1))
 ! cmp -s waved.png still.png || fail "render does not show the motion"
 run 0 compare arm --motion wave.bvh --solvers lbs,dqs --end 0.2 -q -o waves
+run 0 compare arm --motion wave.bvh --clip wave --solvers lbs,dqs --end 0.2 -q -o named
+equal waves/sheet.png named/sheet.png "the motion's clip by its name"
+run 0 compare arm --motion wave.bvh --clip wave --prop ball --solvers lbs --end 0.2 -q -o balls
+differ waves/bend.png balls/bend.png "with and without a prop"
 run 1 bake arm --solver lbs --motion tail.bvh -o t.npy
 run 1 render arm --motion tail.bvh -o t.png
 shows "give a name map" err
@@ -352,6 +356,9 @@ run 0 bake bare.obj --solver lbs --motion arm.bvh -o t.glb --report t.json
 shows "bare has no skeleton" out
 shows "a biped" out
 same "$(value clip t.json)" "arm" "clip of a bare mesh"
+run 0 compare bare.obj --motion arm.bvh --clip arm --prop ball --solvers lbs -o bared
+shows "the pictures do not show the props" err
+written bared/sheet.png
 run 0 info t.glb
 shows "upper_arm_l" out
 [ ! -e t.glb.rig.glb ] || fail "a file was left behind"
