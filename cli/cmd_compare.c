@@ -181,8 +181,7 @@ static void print_table(const comparison *c)
 static bool props_are_shown(const comparison *c)
 {
     int status;
-    if (!cli_given(c->arguments, "prop") || !cli_given(c->arguments, "motion"))
-        return cli_given(c->arguments, "prop");
+    if (!cli_given(c->arguments, "prop") || !cli_given(c->arguments, "motion")) return cli_given(c->arguments, "prop");
     cutis_character *character = cli_load_character(c->input, true, &status);
     bool shown = character && character->joint_count > 0;
     cutis_character_destroy(character);
