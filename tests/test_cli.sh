@@ -351,6 +351,16 @@ shows "Z points up"
 run 0 rig lying.obj --up z -o t.glb
 same "$(grep -c "does not stand" out) $(sed -n '2,3p' out)" "0 $(sed -n '2,3p' standing)" "a man with z up, turned"
 run 2 rig t.glb --up z -o u.glb
+# An up axis that is given is the only one; a named template is uncertain when an alternative fit is near.
+"$program" rig lying.obj --up y --template biped -o t.glb >out 2>err
+checks=$((checks + 1))
+! grep -q "Z points up" out || fail "--up y is fitted with +Z up"
+run 0 make cat -o cat.obj
+run 3 rig cat.obj --template biped -o t.glb
+shows "not certain: biped (0...) or an alternative fit (0...)"
+run 0 rig cat.obj --template tree -o t.glb
+shows "recognised: tree"
+rm cat.obj
 rm lying.obj standing
 run 0 bake bare.obj --solver lbs --motion arm.bvh -o t.glb --report t.json
 shows "bare has no skeleton" out

@@ -211,6 +211,39 @@ static bool says(const cutis_rig *rig, const char *what)
     return false;
 }
 
+/* Which axis is up is a field of the result; y_up leaves the other one out. */
+static void test_the_up_axis_is_reported_and_can_be_pinned(void **state)
+{
+    (void)state;
+    cutis_character *man = test_zoo("man", 0.3), *lying;
+    float *positions = malloc(3 * sizeof *positions * (size_t)man->vertex_count);
+    assert_non_null(positions);
+    for (int v = 0; v < man->vertex_count; v++) {
+        positions[3 * v] = man->positions[3 * v];
+        positions[3 * v + 1] = -man->positions[3 * v + 2];
+        positions[3 * v + 2] = man->positions[3 * v + 1];
+    }
+    cutis_character given = *man;
+    given.positions = positions;
+    assert_int_equal(cutis_character_create(&given, NULL, &lying, NULL), CUTIS_OK);
+
+    cutis_rig_def def = cutis_rig_def_default();
+    def.character = lying;
+    def.skeleton = "biped";
+    for (int pinned = 0; pinned < 2; pinned++) {
+        cutis_rig *rig;
+        def.y_up = pinned;
+        assert_int_equal(cutis_rig_create(&def, &rig, NULL), CUTIS_OK);
+        assert_int_equal(rig->z_up, !pinned);
+        assert_int_equal(says(rig, "+Z points up"), !pinned);
+        assert_int_equal(rig->recognised, !pinned); /* a man on his back is no good biped that stands */
+        cutis_rig_destroy(rig);
+    }
+    free(positions);
+    cutis_character_destroy(lying);
+    cutis_character_destroy(man);
+}
+
 /* The man with a hole in the back, a stray tetrahedron, and a triangle that joins his two legs. */
 static cutis_character *broken_man(const cutis_character *man)
 {
@@ -453,6 +486,7 @@ static void rigging_a_gltf_file_keeps_all_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_up_axis_is_reported_and_can_be_pinned),
         cmocka_unit_test(heat_comes_near_hand_made_weights),
         cmocka_unit_test(landmarks_lay_a_body_where_no_limbs_are_seen),
         cmocka_unit_test(a_foreign_skeleton_is_fitted),

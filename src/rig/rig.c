@@ -280,13 +280,15 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
     /* a name that no template has agrees with none: the likeliest skeleton tells what is meant */
     if (result == CUTIS_OK && fits[0].score == 0) fits[0].score = 1e-6f;
     if (result == CUTIS_OK && fits[0].score > 0) {
-        /* the best, the next best, and how sure that is */
+        /* the best, the next best, and how sure that is: a template that is named has rivals of its own kind only */
         bool other = fits[0].rival > MAX(fits[1].score, 0.0f);
         float rival = MAX(MAX(fits[0].rival, fits[1].score), 0.0f);
-        const char *next = other ? "another reading of it" : fits[1].score > 0 ? fits[1].name : "nothing else";
+        const char *next = other ? "an alternative fit" : fits[1].score > 0 ? fits[1].name : "nothing else";
         object->rig.score = fits[0].score;
-        bool sure = fit_certain(&fits[0], &fits[1]);
-        object->rig.recognised = !any || sure || def->landmark_count >= 3;
+        bool tree = strcmp(fits[0].name, "tree") == 0; /* fits every body: its score is a constant */
+        bool sure = any ? fit_certain(&fits[0], &fits[1]) : tree || fit_unrivalled(&fits[0]);
+        object->rig.recognised = sure || def->landmark_count >= 3;
+        object->rig.z_up = fits[0].up.z > 0.5f;
         if (fits[0].thing_count > 0)
             rig_say(
                 report,
@@ -297,10 +299,12 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
             rig_say(report, "recognised: %s, score %.2f; next best %s, %.2f", fits[0].name, (double)fits[0].score, next,
                     (double)rival);
         else if (fits[0].score >= FIT_BOUND)
-            rig_say(report,
-                    "not certain: %s (%.2f) or %s (%.2f); the skeleton is that of a %s. --template and --landmarks "
-                    "decide otherwise",
-                    fits[0].name, (double)fits[0].score, next, (double)rival, fits[0].name);
+            rig_say(report, "not certain: %s (%.2f) or %s (%.2f); the skeleton is that of a %s. %s decide otherwise",
+                    fits[0].name, (double)fits[0].score, next, (double)rival, fits[0].name,
+                    any ? "--template and --landmarks" : "--landmarks");
+        else if (!any)
+            rig_say(report, "template %s fits poorly: score %.2f, below %.2f. --landmarks correct its joints",
+                    fits[0].name, (double)fits[0].score, (double)FIT_BOUND);
         else
             rig_say(report,
                     "not recognised: the best templates are %s (%.2f) and %s (%.2f), below %.2f; the skeleton is a "
@@ -309,7 +313,7 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
 
         /* the skeleton, moved to the landmarks */
         *s = fits[0].skeleton;
-        if (fits[0].up.z > 0.5f) rig_say(report, "+Z points up");
+        if (object->rig.z_up) rig_say(report, "+Z points up");
         if (result == CUTIS_OK)
             result = skeleton_landmarks(landmarks, def->landmark_count, 0.12f * def->character->size, s, error);
         if (def->landmark_count) rig_say(report, "%d landmarks hold their joints", def->landmark_count);
@@ -365,7 +369,7 @@ static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_sea
 
     /* the quick path */
     rig_report quick = *report;
-    cutis_error unfit;
+    cutis_error unfit = {0};
     bool fits = skeleton_fit(&search->mesh, &search->limbs, def->skeleton, NULL, 0, &quick, s, &unfit) == CUTIS_OK;
     if (unfit.code == CUTIS_ERROR_ARGUMENT && !fits) return error_set(error, CUTIS_ERROR_ARGUMENT, "%s", unfit.text);
 
