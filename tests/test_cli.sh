@@ -306,6 +306,10 @@ run 0 compare arm --motion wave.bvh --clip wave --solvers lbs,dqs --end 0.2 -q -
 equal waves/sheet.png named/sheet.png "the motion's clip by its name"
 run 0 compare arm --motion wave.bvh --clip wave --prop ball --solvers lbs --end 0.2 -q -o balls
 differ waves/bend.png balls/bend.png "with and without a prop"
+run 0 make man --resolution 0.3 -o three.glb
+run 0 bake arm --solver lbs --motion three.glb --map upper_arm_l=upper_arm --map forearm_l=forearm -o t.npy --fps 2
+same "$(grep -c 'match none of the character' err)" 1 "warnings about the joints of a file of three clips"
+rm three.glb
 run 1 bake arm --solver lbs --motion tail.bvh -o t.npy
 run 1 render arm --motion tail.bvh -o t.png
 shows "give a name map" err
