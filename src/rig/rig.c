@@ -8,6 +8,7 @@
 #include "limbs/curve_search.h"
 #include "limbs/level_rings.h"
 #include "rig/fit.h"
+#include "rig/hands.h"
 #include "rig/rigging.h"
 #include "rig/skeleton_template.h"
 
@@ -194,31 +195,6 @@ static bool stands_on_feet(const cutis_character *c, const skeleton *s)
 }
 
 /*
- * Whether the fingers of a hand grow in a row: in order along the line from index to pinky, and not far from it. The
- * legs of an animal are parallel, too, but stand in a rectangle.
- */
-static bool fingers_in_a_row(const skeleton *s)
-{
-    static const char *const ROOTS[4] = {"index_1", "middle_1", "ring_1", "pinky_1"};
-    vec3 roots[4];
-    for (int k = 0; k < 4; k++) {
-        const skeleton_joint *joint = joint_named(s, ROOTS[k]);
-        if (!joint) return false;
-        roots[k] = joint->position;
-    }
-
-    /* those between, along the line and off it, over its length */
-    vec3 line = vec3_sub(roots[3], roots[0]);
-    float length2 = vec3_length2(line), along[2];
-    for (int k = 0; k < 2; k++) {
-        vec3 way = vec3_sub(roots[k + 1], roots[0]);
-        along[k] = vec3_dot(way, line) / length2;
-        if (!(vec3_length2(vec3_madd(way, line, -along[k])) < 0.4f * 0.4f * length2)) return false;
-    }
-    return along[0] > 0.1f && along[1] > along[0] && along[1] < 0.9f;
-}
-
-/*
  * A closed body of one part on which the limbs of the surface alone fit a template in proportion needs no solid: this
  * is the quick path, a millisecond for tens of thousands of points.
  */
@@ -323,32 +299,21 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
     return result;
 }
 
-/* Fingers and ears of the surface's skeleton, where they were found on both sides, for the skeleton of the solid. */
-static void skeleton_graft(const mesh *m, const skeleton *surface, skeleton *s)
+/* Ears of the surface's skeleton, where they were found on both sides, for the skeleton of the solid. */
+static void ears_graft(const mesh *m, const skeleton *surface, skeleton *s)
 {
-    static const char *const PARTS[] = {"thumb", "index", "middle", "ring", "pinky", "ear"};
-    bool fingers = strcmp(surface->name, "biped") == 0 && surface->count >= 40;
-    bool ears = strcmp(surface->name, "quadruped") == 0 && joint_named(surface, "ear_l");
-    if (m->component_count != 1 || strcmp(surface->name, s->name) != 0 || (!fingers && !ears)) return;
+    if (m->component_count != 1 || strcmp(surface->name, s->name) != 0 || strcmp(s->name, "quadruped") != 0) return;
 
-    /* both skeletons must agree on where the hands or the head are */
-    const char *const ends[2] = {ears ? "head" : "hand_l", ears ? "head" : "hand_r"};
-    float size = vec3_distance(joint_named(s, "hips")->position, joint_named(s, "head")->position);
-    for (int k = 0; k < 2; k++) {
-        const skeleton_joint *one = joint_named(surface, ends[k]);
-        const skeleton_joint *two = joint_named(s, ends[k]);
-        if (!one || !two || vec3_distance(one->position, two->position) > 0.25f * size) return;
-    }
+    /* both skeletons must agree on where the head is */
+    const skeleton_joint *one = joint_named(surface, "head"), *two = joint_named(s, "head");
+    float size = vec3_distance(joint_named(s, "hips")->position, two->position);
+    if (!joint_named(surface, "ear_l") || vec3_distance(one->position, two->position) > 0.25f * size) return;
 
-    /* fingers or ears, each below the joint of its parent's name */
+    /* ears, each below the joint of its parent's name */
     for (int j = 0; j < surface->count; j++) {
         const skeleton_joint *joint = &surface->joints[j];
-        bool part = false;
-        for (int k = 0; k < COUNT_OF(PARTS); k++) part = part || strncmp(joint->name, PARTS[k], strlen(PARTS[k])) == 0;
-        if (!part) continue;
-
-        const char *parent = surface->joints[joint->parent].name;
-        int above = (int)(joint_named(s, parent) - s->joints);
+        if (strncmp(joint->name, "ear", 3) != 0) continue;
+        int above = skeleton_find(s, surface->joints[joint->parent].name);
         skeleton_add(s, joint->name, above, joint->position);
     }
 }
@@ -385,7 +350,9 @@ static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_sea
     /* the solid; where it has no volume, the surface has to do */
     *surface_skeleton = *s;
     cutis_result result = skeleton_on_solid(def, &search->mesh, report, object, solid_memory, whole, s, error);
-    if (result == CUTIS_OK && fits && s->count > 0) skeleton_graft(&search->mesh, surface_skeleton, s);
+    if (result == CUTIS_OK && fits && s->count > 0) ears_graft(&search->mesh, surface_skeleton, s);
+    if (result == CUTIS_OK && s->count > 0 && strcmp(s->name, "biped") == 0)
+        result = hands_add(&search->mesh, def->allocator, s, error);
     if (result == CUTIS_ERROR_DATA && any && search->limbs.count > 0) {
         result = skeleton_fit(&search->mesh, &search->limbs, "chain", NULL, 0, report, s, error);
         object->rig.recognised = false;
