@@ -1,18 +1,14 @@
 /*
  * hands.c: the fingers of a body whose arms are known: each hand is cut out of the mesh, whatever other parts the body
- * has, and the template of a hand is fitted to the piece.
+ * has; of the far ends of the piece, five beyond the wrist are fingers.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "rig/hands.h"
 
-/* Lengths in forearms, which a hand is about three quarters of (Winter 2009, table 4.1: 0.108 and 0.146 of the height).
- */
+/* Lengths in forearms. A hand is three quarters of one (Winter 2009, figure 4.1: 0.108 and 0.146 of the height). */
 static const float CUT_BEHIND = 0.5f; /* of the wrist: what is left of the forearm says where the hand ends */
 static const float REACH = 1.15f;     /* of fingers from the wrist, which may be off by a third of a hand */
 static const float MIN_FINGER = 0.2f; /* of a finger's tip beyond the wrist */
-static const float MIN_REACH = 0.04f; /* by which a finger stands out: a fifth of the shortest */
+static const float MIN_REACH = 0.04f; /* by which a finger stands out: a fifth of what is seen of a thumb */
 
 enum { MIN_POINTS = 60, MAX_PIECES = 3 };
 
