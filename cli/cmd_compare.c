@@ -181,8 +181,22 @@ static void print_table(const comparison *c)
 
 /* ---- pictures ---- */
 
+/* Whether the pictures can show the props: a mesh that the bake has rigged has no skeleton here to move them with. */
+static bool props_are_shown(const comparison *c)
+{
+    int status;
+    if (!cli_given(c->arguments, "prop") || !cli_given(c->arguments, "motion")) return cli_given(c->arguments, "prop");
+    cutis_character *character = cli_load_character(c->input, true, &status);
+    bool shown = character && character->joint_count > 0;
+    cutis_character_destroy(character);
+    if (!shown)
+        cli_warning("%s has no skeleton of its own: the pictures do not show the props; 'cutis rig' makes one",
+                    c->input);
+    return shown;
+}
+
 /* Run 'cutis render' on the caches; extra: further arguments, NULL-terminated. */
-static int draw(const comparison *c, const char *output, const char *const *extra)
+static int draw(const comparison *c, bool props, const char *output, const char *const *extra)
 {
     /* arguments of 'cutis render' */
     bool ranged = cli_given(c->arguments, "start") || cli_given(c->arguments, "end");
@@ -191,16 +205,13 @@ static int draw(const comparison *c, const char *output, const char *const *extr
     int argc = 0;
     argv[argc++] = (char *)c->input;
 
-    /* A cache does not know where the props went: such a solver runs again for the picture of a whole clip. */
+    /* A cache does not hold the motion of the props: such a solver runs again for the picture of a whole clip. */
     char *sources[SOLVER_LIMIT];
     int source_count = 0;
-    bool reruns = false;
     for (int i = 0; i < c->count; i++) {
         const compared *e = &c->entries[i];
         if (!e->result) continue;
-        bool again = e->result->props_moved && !ranged;
-        const char *shown = again ? e->solver : e->cache;
-        reruns |= again;
+        const char *shown = e->result->props_moved && !ranged && props ? e->solver : e->cache;
         sources[source_count] = cli_format("%s=%s", e->solver, shown);
         argv[argc++] = sources[source_count++];
     }
@@ -210,10 +221,10 @@ static int draw(const comparison *c, const char *output, const char *const *extr
     const char *fixed[] = {"--fps", fps, "--quiet", "-o", output, NULL};
     for (int i = 0; fixed[i]; i++) argv[argc++] = (char *)fixed[i];
 
-    /* motion, props and what the caller adds; caches show the motion of a file by themselves */
+    /* the caches hold the frames; only props need the motion, which may be where --clip is found */
     static const char *const passed[][2] = {
         {"prop", "--prop"}, {"clip", "--clip"}, {"motion", "--motion"}, {"map", "--map"}};
-    for (int k = 0; k < (reruns ? 4 : 2); k++) {
+    for (int k = 0; k < CLI_COUNT(passed) && props; k++) {
         for (int i = 0; i < cli_text_count(c->arguments, passed[k][0]); i++) {
             argv[argc++] = (char *)passed[k][1];
             argv[argc++] = (char *)cli_text_at(c->arguments, passed[k][0], i);
@@ -289,7 +300,7 @@ static int film_step(int frames) { return (frames + FILM_FRAMES - 1) / FILM_FRAM
 static int film_count(int frames) { return (frames + film_step(frames) - 1) / film_step(frames); }
 
 /* The frames of the film, a row for each solver and panels without gaps, for the page to cut out again. */
-static int draw_film(const comparison *c, const char *output, int frames)
+static int draw_film(const comparison *c, bool props, const char *output, int frames)
 {
     int rows = 0, columns = film_count(frames);
     for (int i = 0; i < c->count; i++) rows += c->entries[i].result != NULL;
@@ -297,7 +308,7 @@ static int draw_film(const comparison *c, const char *output, int frames)
     char *range = cli_format("0::%d", film_step(frames)), *style = cli_format("strip,samples:2,columns:%d", columns);
     char *size = cli_format("%dx%d", columns * FILM_SIDE, rows * FILM_SIDE);
     const char *extra[] = {"--sheet", "--frame", range, "--style", style, "--size", size, NULL};
-    int status = draw(c, output, extra);
+    int status = draw(c, props, output, extra);
     free(range);
     free(style);
     free(size);
@@ -576,9 +587,10 @@ static int run(const cli_arguments *arguments)
 
         /* table and pictures */
         print_table(&c);
-        status = draw(&c, bend, one);
-        if (status == CLI_OK && frames > 1) status = draw(&c, sheet, all);
-        if (status == CLI_OK && frames > 1) status = draw_film(&c, film, frames);
+        bool props = props_are_shown(&c);
+        status = draw(&c, props, bend, one);
+        if (status == CLI_OK && frames > 1) status = draw(&c, props, sheet, all);
+        if (status == CLI_OK && frames > 1) status = draw_film(&c, props, film, frames);
         free(middle);
     }
 

@@ -273,6 +273,7 @@ static void layers_lie_from_bone_to_skin(void **unused)
     }
     assert_true(counts[LATTICE_BONE] > 50 && counts[LATTICE_MUSCLE] > 50 && counts[LATTICE_FAT] > 50);
     assert_true(counts[LATTICE_SKIN] > counts[LATTICE_FAT] && counts[LATTICE_INNER3] == 0);
+    assert_int_equal(LATTICE_SKIN, 9); /* as model.h says of CUTIS_OUTPUT_ELEMENT_LAYER */
     scene_free(&s);
 
     /* More layers, one of them for one body part only; and none but muscle. */

@@ -58,7 +58,7 @@ typedef enum cutis_output_role {
     CUTIS_OUTPUT_TOUCH,         /* VERTEX x 3: force on the skin, newtons */
     CUTIS_OUTPUT_TISSUE,        /* VERTEX x 3: an inner surface in scene space; listed from outside in */
     CUTIS_OUTPUT_ELEMENTS,      /* ELEMENT x 3: places of particles or voxels in scene space */
-    CUTIS_OUTPUT_ELEMENT_LAYER, /* ELEMENT x 1: 0 bone, 1 muscle, 2 fat, 3 and 4 other inner layers, 5 skin */
+    CUTIS_OUTPUT_ELEMENT_LAYER, /* ELEMENT x 1: 0 bone, 1 muscle, 2 fat, 3 to 8 other inner layers, 9 skin */
     CUTIS_OUTPUT_ELEMENT_EDGE   /* ELEMENT x 1: edge of a voxel, scene units */
 } cutis_output_role;
 
