@@ -185,6 +185,85 @@ static void seams_do_not_show(void **state)
     assert_true(with[1].far < 0.02 * with[1].samples);
 }
 
+/* How far the texture at each corner is from the skin that lies there: the mean, and the part that is off by a texel.
+ */
+static double find_misses(const cutis_character *c, const float *image, const float *texcoords, const float *sliding,
+                          double *above)
+{
+    double sum = 0, misses = 0;
+    for (int f = 0; f < c->face_count; f++) {
+        double texel = texel_length(c, f);
+        for (int k = c->face_first[f]; k < c->face_first[f + 1]; k++) {
+            float place[3];
+            double off = 0;
+            cutis_texture_sample(image, SIDE, SIDE, 3, (double)texcoords[2 * k], (double)texcoords[2 * k + 1], place);
+            for (int e = 0; e < 3; e++) {
+                int at = 3 * c->corners[k] + e;
+                double d = (double)place[e] - ((double)c->positions[at] - (double)sliding[at]);
+                off += d * d;
+            }
+            sum += sqrt(off) / texel / c->corner_count;
+            misses += sqrt(off) > texel;
+        }
+    }
+    *above = misses / c->corner_count;
+    return sum;
+}
+
+/*
+ * Steady coordinates stay in the island of their face: they show the skin that lies at each corner, like the others,
+ * and change from frame to frame by about as much as the skin slides, which the others do not.
+ */
+static void steady_coordinates_do_not_jump(void **state)
+{
+    (void)state;
+    cutis_character *c = test_zoo("hand", 1);
+    const char *const settings[] = {"bones.forearm.attach=1", NULL};
+    cutis_model *model = test_build(c, "slide", settings);
+    cutis_state *run = test_state(model, NULL);
+    scene_motion motion = {.character = c, .clip = cutis_character_find_clip(c, "fist")};
+    cutis_step_input input = {.motion = {&motion, scene_sample}};
+    static const char *const names[2] = {"texcoords", "texcoords_steady"};
+    size_t floats = 2 * (size_t)c->corner_count;
+    float *before[2] = {malloc(floats * sizeof(float)), malloc(floats * sizeof(float))};
+    float *old = calloc((size_t)c->vertex_count, 3 * sizeof *old);
+    double jump[2] = {0, 0}, slid = 0;
+    cutis_output output, sliding;
+    for (int i = 0; i < 2; i++) memcpy(before[i], c->texcoords, floats * sizeof(float));
+    for (int frame = 0; frame < 18; frame++) {
+        cutis_state_step(model, run, &input, 1.0 / 30);
+        assert_true(cutis_state_output(model, run, "sliding", &sliding));
+        for (int k = 0; k < 3 * c->vertex_count; k++)
+            slid = fmax(slid, fabs((double)sliding.values[k] - (double)old[k]) / (double)c->size);
+        memcpy(old, sliding.values, 3 * (size_t)c->vertex_count * sizeof *old);
+        for (int i = 0; i < 2; i++) {
+            assert_true(cutis_state_output(model, run, names[i], &output));
+            for (size_t k = 0; k < floats; k++)
+                jump[i] = fmax(jump[i], fabs((double)output.values[k] - (double)before[i][k]));
+            memcpy(before[i], output.values, floats * sizeof(float));
+        }
+    }
+
+    cutis_texel *texels = malloc((size_t)SIDE * SIDE * sizeof *texels);
+    float *image = paint_places(c, 40, texels);
+    double above[2], mean[2];
+    for (int i = 0; i < 2; i++) mean[i] = find_misses(c, image, before[i], old, &above[i]);
+    print_message("hand: skin slides by %.4f sizes per frame at most; coordinates change by %.3f, steady ones by %.3f; "
+                  "off by %.3f and %.3f texels in the mean, by more than one at %.2f and %.2f %% of the corners\n",
+                  slid, jump[0], jump[1], mean[0], mean[1], 100 * above[0], 100 * above[1]);
+    assert_true(jump[0] > 0.1);
+    assert_true(jump[1] < 0.03);
+    assert_true(mean[1] < 0.2);
+    assert_true(above[1] < 0.002);
+    free(texels);
+    free(image);
+    free(old);
+    for (int i = 0; i < 2; i++) free(before[i]);
+    cutis_state_destroy(run);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+}
+
 /* Where the skin at a texel comes from: between that of the corners, not yet on the surface. */
 static void slid_place(const cutis_character *c, const cutis_texel *texel, const float *sliding, double place[3])
 {
@@ -548,6 +627,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seams_do_not_show),
+        cmocka_unit_test(steady_coordinates_do_not_jump),
         cmocka_unit_test(slid_textures_have_no_seams),
         cmocka_unit_test(faces_stay_together_in_the_texture),
         cmocka_unit_test(wrinkles_take_up_what_is_lost),

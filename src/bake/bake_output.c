@@ -63,10 +63,11 @@ cutis_result bake_output_open(bake *b)
     b->batch = memory_allocate(def->allocator, (size_t)b->batch_capacity * 3 * (size_t)r->vertex_count, sizeof(float));
     if (!b->batch) return error_memory(b->error, "the frames of a bake");
 
-    /* moving texture coordinates, where the format takes them */
+    /* moving texture coordinates, where the format takes them: morph targets need such that do not jump */
     cutis_output moving;
-    if (b->path && strstr(b->path, ".usda") &&
-        cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TEXCOORDS, 0, &moving)) {
+    b->texcoord_role = b->glb ? CUTIS_OUTPUT_TEXCOORDS_STEADY : CUTIS_OUTPUT_TEXCOORDS;
+    if (b->path && (b->glb || strstr(b->path, ".usda")) &&
+        cutis_state_output_role(b->model, b->state, b->texcoord_role, 0, &moving)) {
         b->texcoord_floats = moving.count * 2;
         b->texcoords =
             memory_allocate(def->allocator, (size_t)b->batch_capacity * (size_t)b->texcoord_floats, sizeof(float));
@@ -90,7 +91,7 @@ cutis_result bake_output_append(bake *b)
             memcpy(extra->values + at * floats, output.values, floats * sizeof(float));
     }
 
-    if (b->texcoords && cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TEXCOORDS, 0, &output))
+    if (b->texcoords && cutis_state_output_role(b->model, b->state, b->texcoord_role, 0, &output))
         memcpy(b->texcoords + at * (size_t)b->texcoord_floats, output.values,
                (size_t)b->texcoord_floats * sizeof(float));
 

@@ -92,6 +92,12 @@ static const cutis_output_info slide_outputs[SLIDE_OUTPUT_COUNT] = {
          .components = 1,
          .unit = "",
          .help = "1 where the skin is attached, 0.5 where it slides along a line, 0 where it is free"},
+    [SLIDE_OUTPUT_STEADY] = {.name = "texcoords_steady",
+                             .role = CUTIS_OUTPUT_TEXCOORDS_STEADY,
+                             .domain = CUTIS_DOMAIN_CORNER,
+                             .components = 2,
+                             .unit = "",
+                             .help = "the same in the face's own island, which never jump: for interpolation in time"},
 };
 
 /* ---- the step ---- */

@@ -41,6 +41,7 @@ enum {
     SLIDE_OUTPUT_WRINKLE,
     SLIDE_OUTPUT_FOLDS,
     SLIDE_OUTPUT_ATTACHED,
+    SLIDE_OUTPUT_STEADY,
     SLIDE_OUTPUT_COUNT
 };
 enum { SLIDE_BOUNDARY_ALONG, SLIDE_BOUNDARY_FIXED, SLIDE_BOUNDARY_FREE };
@@ -151,6 +152,7 @@ typedef struct slide_state {
     float *folds;        /* (vertex_count x 3) */
     float *attached;     /* (vertex_count) */
     float *corner_texcoords; /* (corner_count x 2) only with texture */
+    float *steady_texcoords; /* likewise: those of the face's own island */
 } slide_state;
 
 /* The inertial part of an increment: c M (goal - moved) + first_share x the force at the beginning. */
