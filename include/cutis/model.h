@@ -53,7 +53,7 @@ typedef enum cutis_domain { CUTIS_DOMAIN_VERTEX, CUTIS_DOMAIN_CORNER, CUTIS_DOMA
 typedef enum cutis_output_role {
     CUTIS_OUTPUT_PLAIN,
     CUTIS_OUTPUT_TEXCOORDS,       /* CORNER x 2: texture coordinates that take the place of the file's */
-    CUTIS_OUTPUT_SLIDING,         /* VERTEX x 3: how far the skin has slid, which positions do not show */
+    CUTIS_OUTPUT_SLIDING,         /* VERTEX x 3: how far the skin has slid; none when positions show it */
     CUTIS_OUTPUT_TOUCH,           /* VERTEX x 3: force on the skin, newtons */
     CUTIS_OUTPUT_TISSUE,          /* VERTEX x 3: an inner surface in scene space; listed from outside in */
     CUTIS_OUTPUT_ELEMENTS,        /* ELEMENT x 3: places of particles or voxels in scene space */

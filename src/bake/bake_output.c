@@ -47,6 +47,46 @@ static cutis_result open_extras(bake *b)
     return CUTIS_OK;
 }
 
+/* Whether an output of a solver with sliding skin is written beside the positions. */
+static bool has_surface_extra(const bake *b)
+{
+    const cutis_solver_info *solver;
+    for (const char *rest = b->solver; (solver = bake_stack_next(&rest));) {
+        if (!(solver->flags & CUTIS_SOLVER_SURFACE)) continue;
+        for (int i = 0; i < b->extra_count; i++)
+            for (int k = 0; k < solver->output_count; k++)
+                if (strcmp(b->extras[i].name, solver->outputs[k].name) == 0) return true;
+    }
+    return false;
+}
+
+/* Skin that slides under positions that stay must go somewhere: into texture coordinates, or beside the positions. */
+static cutis_result check_sliding(bake *b)
+{
+    cutis_output sliding;
+    if (!cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_SLIDING, 0, &sliding)) return CUTIS_OK;
+    if (b->texcoords || has_surface_extra(b)) return CUTIS_OK;
+
+    /* a host may read the outputs of the states that it drives itself, but not of a bake */
+    if (!b->path) {
+        if (b->def->keep_frames)
+            bake_say(b, CUTIS_BAKE_WARNING,
+                     "the skin slides, which positions do not show: set output=vertices, or write .glb or .usda");
+        return CUTIS_OK;
+    }
+
+    if (!b->character->texcoords)
+        return error_set(
+            b->error, CUTIS_ERROR_DATA,
+            "'%.200s' cannot hold how the skin slides, because %.150s has no texture coordinates; unwrap it, "
+            "or set output=vertices, or add --outputs sliding",
+            b->path, b->character->name);
+    return error_set(b->error, CUTIS_ERROR_DATA,
+                     "'%.200s' holds positions only, which sliding skin does not move; write .glb or .usda, or set "
+                     "output=vertices, or add --outputs texcoords or sliding",
+                     b->path);
+}
+
 cutis_result bake_output_open(bake *b)
 {
     const cutis_bake_result *r = b->result;
@@ -76,6 +116,7 @@ cutis_result bake_output_open(bake *b)
 
     /* files */
     cutis_result result = open_extras(b);
+    if (result == CUTIS_OK) result = check_sliding(b);
     return result == CUTIS_OK && b->path && !b->late ? bake_files_open(b) : result;
 }
 

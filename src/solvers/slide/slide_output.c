@@ -454,7 +454,7 @@ static void texture_faces(void *context, int begin, int end)
 
         /* Where nothing slides, the coordinates keep their bits. */
         size_t bytes = 2 * (size_t)(last - first) * sizeof *out;
-        if (t < 0 || !moved) {
+        if (t < 0 || !moved || model->vertices) {
             memcpy(out + 2 * first, c->texcoords + 2 * first, bytes);
             memcpy(steady + 2 * first, c->texcoords + 2 * first, bytes);
             continue;
@@ -537,6 +537,5 @@ void slide_outputs_fill(const slide_model *model, slide_state *state, slide_scra
 {
     output_pass p = {.model = model, .state = state, .skin = s->skin, .s = s};
     parallel_for(jobs, model->character->vertex_count, GRAIN, fill_vertices, &p);
-    if (model->texcoords && !model->vertices)
-        parallel_for(jobs, model->character->face_count, GRAIN, texture_faces, &p);
+    if (model->texcoords) parallel_for(jobs, model->character->face_count, GRAIN, texture_faces, &p);
 }

@@ -151,7 +151,7 @@ bool slide_output(const void *data, const void *state, int index, cutis_output *
 
     /* vertices that move with their skin show the sliding themselves */
     bool texture = index == SLIDE_OUTPUT_TEXCOORDS || index == SLIDE_OUTPUT_STEADY;
-    if (model->vertices && (texture || index == SLIDE_OUTPUT_SLIDING)) return false;
+    if (model->vertices && index == SLIDE_OUTPUT_SLIDING) return false;
     if (texture && !model->texcoords) return false;
     *output = outputs[index];
     return true;
