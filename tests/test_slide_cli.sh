@@ -75,6 +75,8 @@ run 0 $bake --solver slide --targets exact --report slide.json -o exact.glb
 tells slide.json "r['morphs']['texcoord_targets'] == r['morphs']['targets'] and r['morphs']['texcoord_max_error'] < 1e-5"
 run 0 $bake --solver slide --set output=vertices --report slide.json -o vertices.glb
 tells slide.json "r['morphs']['texcoord_targets'] == 0 and r['morphs']['residual'] > 1e-2"
+run 1 $bake --solver slide --targets safe -o safe.glb
+shows "cannot hold how the skin slides in targets of positions alone" err
 for ending in pc2 mdd npy vat obj; do
     run 1 $bake --solver slide -o "only.$ending"
     says "'only.$ending' holds positions only, which sliding skin does not move; write .glb or .usda, or set output=vertices, or add --outputs texcoords or sliding"

@@ -81,6 +81,12 @@ static cutis_result check_sliding(bake *b)
             "'%.200s' cannot hold how the skin slides, because %.150s has no texture coordinates; unwrap it, "
             "or set output=vertices, or add --outputs sliding",
             b->path, b->character->name);
+    if (b->glb)
+        return error_set(
+            b->error, CUTIS_ERROR_DATA,
+            "'%.200s' cannot hold how the skin slides in targets of positions alone (--targets safe); allow "
+            "others, or set output=vertices, or add --outputs sliding",
+            b->path);
     return error_set(b->error, CUTIS_ERROR_DATA,
                      "'%.200s' holds positions only, which sliding skin does not move; write .glb or .usda, or set "
                      "output=vertices, or add --outputs texcoords or sliding",
@@ -106,8 +112,8 @@ cutis_result bake_output_open(bake *b)
     /* moving texture coordinates, where the format takes them: morph targets need such that do not jump */
     cutis_output moving;
     b->texcoord_role = b->glb ? CUTIS_OUTPUT_TEXCOORDS_STEADY : CUTIS_OUTPUT_TEXCOORDS;
-    if (b->path && (b->glb || strstr(b->path, ".usda")) &&
-        cutis_state_output_role(b->model, b->state, b->texcoord_role, 0, &moving)) {
+    bool takes = b->glb ? !def->positions_only : b->path && strstr(b->path, ".usda");
+    if (takes && cutis_state_output_role(b->model, b->state, b->texcoord_role, 0, &moving)) {
         b->texcoord_floats = moving.count * 2;
         b->texcoords =
             memory_allocate(def->allocator, (size_t)b->batch_capacity * (size_t)b->texcoord_floats, sizeof(float));
