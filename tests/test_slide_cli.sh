@@ -49,6 +49,9 @@ assert near < 0.2 * max(map(abs, sliding)), near
 text = open("slide.usda").read()
 assert "primvars:st.timeSamples" in text and text.count("{") == text.count("}")
 END
+# The verdict sees skin that slides: half way round a cylinder whose right end is loose.
+run 0 bake cylinder --solver slide --clip twist --set zeta=0 --fps 10 --threads 1 -q --outputs sliding --report far.json -o far.npy
+tells far.json "r['verdict']['level'] != 'good' and 'the skin slides by' in r['verdict']['text']"
 # Textures: a pattern through all islands, the border of an image, wrinkles with their weights.
 run 0 texture torus.glb veins@8 --size 128 --border 8 -o veins.png
 shows "128 x 128, islands"

@@ -116,6 +116,8 @@ typedef enum cutis_harm {
     CUTIS_HARM_REPAIRS,       /* values that were not finite and were put back, as the solver told */
     CUTIS_HARM_UNCONVERGED,   /* share of substeps that did not converge, as the solver told */
     CUTIS_HARM_FALLBACK,      /* share of the skin that is shown nearer to the reference than the solver had it */
+    CUTIS_HARM_SLIDING,       /* distance that skin has slid under positions that stay; 0 where it does not */
+    CUTIS_HARM_SLIDING_JUMP,  /* what this distance jumps between frames: its second difference */
     CUTIS_HARM_COUNT
 } cutis_harm;
 
@@ -154,6 +156,8 @@ CUTIS_API void cutis_judge_frame(cutis_judge *judge, const float *positions, con
                                  const float *inner);
 /* Of the frame judged last: the share of the points that fell back to the reference, and a vertex of the worst. */
 CUTIS_API void cutis_judge_fallback(cutis_judge *judge, double share, int vertex);
+/* Of the frame judged last: how far the skin has slid (vertex_count x 3), which positions do not show. */
+CUTIS_API void cutis_judge_sliding(cutis_judge *judge, const float *sliding);
 /* All frames seen. substeps may be 0: nothing is known of unconverged and repairs. */
 CUTIS_API void cutis_judge_finish(cutis_judge *judge, long substeps, long unconverged, long repairs,
                                   cutis_verdict *verdict);

@@ -44,6 +44,8 @@ static const double VOLUME_SLACK = 1e-3;  /* of the volume that is no finding */
 static const double VOLUME_SCALED = 0.2;  /* of the volume: more is lost or gained by no joint that bends */
 static const int INTERSECTION_SLACK = 4;  /* pairs more than the reference that are no finding */
 
+static const double MIN_REPORTED_SLIDING = 1e-4; /* of the size; twice what the rounding of a body of floats moves */
+
 /* A figure, when it is worth a look and when it is bad, and its words. */
 typedef struct harm_row {
     const char *name;
@@ -70,6 +72,8 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"repairs", 0, 1000, 1, "%.0f non-finite values were reset"},
     {"unconverged_share", 0.2, 2, 100, "%.2g %% of the substeps did not converge"},
     {"fallback", 0.002, 0.5, 100, "%.2g %% of the skin falls back to linear skinning"},
+    {"sliding", 0.08, 0.2, 100, "the skin slides by %.2g %% of the size"},                 /* as displacement_max */
+    {"sliding_jump", 0.03, 0.15, 100, "the skin jumps by %.2g %% of the size in a frame"}, /* as torn_gap */
 };
 
 const char *cutis_harm_name(cutis_harm harm) { return rows[harm].name; }
@@ -107,6 +111,8 @@ struct cutis_judge {
     float *displacement[HISTORY]; /* (point_count x 3) of the last frames, the newest first */
     float *places[HISTORY];       /* (point_count x 3) of the last frames, the newest first */
     float *before[2];             /* (point_count x 6) second differences of places and displacements, of 2 frames */
+    float *slid[2];               /* (point_count x 3) of the last frames, the newest first; zeros before the first */
+    int slid_count;               /* frames of them */
     float *values;                /* (max of points, edges, patches) scratch of percentiles */
     long angle_bins[ANGLE_BINS];
     long angle_count;
@@ -207,6 +213,7 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
     }
 
     for (int i = 0; i < 2; i++) j->before[i] = ARENA_ARRAY(memory, float, 6 * (size_t)points);
+    for (int i = 0; i < 2; i++) j->slid[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
     j->values = ARENA_ARRAY(memory, float, MAX(points, j->m.edge_count));
     j->lowest = ARENA_ARRAY(memory, float, j->capacity);
     j->lowest_points = ARENA_ARRAY(memory, int, j->capacity);
@@ -692,6 +699,30 @@ void cutis_judge_fallback(cutis_judge *j, double share, int vertex)
     put(j->frames[j->frame_count - 1], CUTIS_HARM_FALLBACK, share, point);
 }
 
+void cutis_judge_sliding(cutis_judge *j, const float *sliding)
+{
+    if (j->frame_count == 0) return;
+    const cutis_character *c = j->character;
+    frame_figure *row = j->frames[j->frame_count - 1];
+    double way = 0, jump = 0;
+    int way_point = -1, jump_point = -1;
+
+    /* the longest way, and where it turns most: steady sliding has no second difference, whatever the frame rate */
+    for (int p = 0; p < j->m.point_count; p++) {
+        vec3 now = vec3_load(sliding + 3 * (size_t)c->point_vertices[p]);
+        vec3 last = vec3_load(j->slid[0] + 3 * (size_t)p), before = vec3_load(j->slid[1] + 3 * (size_t)p);
+        double length = (double)vec3_length(now) / j->size;
+        double turn = (double)vec3_length(vec3_sub(vec3_sub(now, last), vec3_sub(last, before))) / j->size;
+        if (length > way) way_point = p, way = length;
+        if (turn > jump) jump_point = p, jump = turn;
+        vec3_store(j->slid[1] + 3 * (size_t)p, last);
+        vec3_store(j->slid[0] + 3 * (size_t)p, now);
+    }
+
+    put(row, CUTIS_HARM_SLIDING, way, way_point);
+    if (++j->slid_count > 2) put(row, CUTIS_HARM_SLIDING_JUMP, jump, jump_point);
+}
+
 /* ---- the verdict ---- */
 
 /* Where something is, in the field's words where the joint's name tells, else by that name. */
@@ -861,9 +892,12 @@ void cutis_judge_finish(cutis_judge *j, long substeps, long unconverged, long re
     char more[48] = "";
     if (v->finding_count > 1)
         snprintf(more, sizeof more, " (and %d more finding%s)", v->finding_count - 1, v->finding_count > 2 ? "s" : "");
+    char slides[48] = "";
+    if (v->figures[CUTIS_HARM_SLIDING] > MIN_REPORTED_SLIDING)
+        snprintf(slides, sizeof slides, ", the skin slides by %.2g %%", 100 * v->figures[CUTIS_HARM_SLIDING]);
     if (v->level == CUTIS_GOOD)
-        snprintf(v->text, sizeof v->text, "good: at most %.2g %% of the size from linear skinning",
-                 100 * v->figures[CUTIS_HARM_DISPLACEMENT_MAX]);
+        snprintf(v->text, sizeof v->text, "good: at most %.2g %% of the size from linear skinning%s",
+                 100 * v->figures[CUTIS_HARM_DISPLACEMENT_MAX], slides);
     else
         snprintf(v->text, sizeof v->text, "%s %s%s", v->level == CUTIS_BAD ? "bad:" : "look at", v->findings[0].text,
                  more);
