@@ -154,7 +154,7 @@ static void slide_step(const void *data, void *memory, void *scratch, const solv
     memcpy(points, state.surface, 3 * count * sizeof(float));
     if (model->vertices) {
         slide_skin_points(model, &s, state.places, jobs);
-        slide_tracks_follow(model, &state, s.skin, state.surface, points, jobs);
+        slide_tracks_follow(model, &state, &s, state.surface, points, jobs);
     }
 
     kit_lap(&clock, stats, SLIDE_PART_ADVECTION);

@@ -133,6 +133,7 @@ typedef struct slide_scratch {
     double (*ranges)[2][2];              /* (point_count) of these velocities */
     double *old_gains, *first_gains;     /* (2 point_count) */
     float *old_surface;                  /* (point_count x 3) the body before the step */
+    double *posed_normals;               /* (point_count x 3) of the body; only for output=vertices */
 } slide_scratch;
 
 /* What changes. */
@@ -254,8 +255,8 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
 
 /* Put tracks (places of the body where the material points are) at rest. */
 void slide_tracks_reset(const slide_model *model, slide_state *state);
-/* Follow the material points; `points` gets their positions on the surface. skin: rest positions of the places. */
-void slide_tracks_follow(const slide_model *model, slide_state *state, const double *skin, const float *surface,
+/* Follow the material points; `points` gets their positions on the rounded surface. Needs slide_skin_points. */
+void slide_tracks_follow(const slide_model *model, slide_state *state, slide_scratch *s, const float *surface,
                          float *points, const cutis_jobs *jobs);
 /* Fill all outputs of the state. */
 void slide_outputs_fill(const slide_model *model, slide_state *state, slide_scratch *s, const cutis_jobs *jobs);

@@ -116,6 +116,49 @@ static void follow(const slide_model *model, slide_place *track, const double *s
     track->b[1] = w[2];
 }
 
+/* Unit normals of the points of the posed body: the mean of the triangles around, by area. */
+static void pose_normals(void *context, int begin, int end)
+{
+    output_pass *p = context;
+    const mesh *m = p->model->atlas.mesh;
+
+    for (int i = begin; i < end; i++) {
+        vec3 sum = vec3_make(0, 0, 0);
+        for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
+            const int *q = m->triangles + 3 * m->point_triangles[n];
+            vec3 a = vec3_load(p->surface + 3 * q[0]);
+            sum = vec3_add(sum, vec3_cross(vec3_sub(vec3_load(p->surface + 3 * q[1]), a),
+                                           vec3_sub(vec3_load(p->surface + 3 * q[2]), a)));
+        }
+
+        sum = vec3_normalize(sum);
+        p->s->posed_normals[3 * i] = (double)sum.x;
+        p->s->posed_normals[3 * i + 1] = (double)sum.y;
+        p->s->posed_normals[3 * i + 2] = (double)sum.z;
+    }
+}
+
+/*
+ * How far the rounded body lies above a place of a flat triangle. Points on flat triangles would cut the surface short
+ * once more. Phong tessellation (Boubekeur, Alexa 2008): the mean of the place's projections on the tangent planes of
+ * the corners; half of that way is the parabola that has these planes.
+ */
+static void lift(const output_pass *p, const slide_place *track, double position[3])
+{
+    const int *q = p->model->atlas.mesh->triangles + 3 * track->triangle;
+    const double weights[3] = {1 - track->b[0] - track->b[1], track->b[0], track->b[1]};
+    double way[3] = {0, 0, 0};
+
+    for (int k = 0; k < 3; k++) {
+        const double *normal = p->s->posed_normals + 3 * q[k];
+        double off = 0;
+        for (int e = 0; e < 3; e++) off += (position[e] - (double)p->surface[3 * q[k] + e]) * normal[e];
+        for (int e = 0; e < 3; e++) way[e] -= 0.5 * weights[k] * off * normal[e];
+    }
+
+    for (int e = 0; e < 3; e++) position[e] += way[e];
+}
+
 static void follow_points(void *context, int begin, int end)
 {
     output_pass *p = context;
@@ -125,14 +168,16 @@ static void follow_points(void *context, int begin, int end)
         if (model->areas[i] > 0) follow(model, &tracks[i], p->skin, model->atlas.positions + 3 * i);
         double position[3];
         slide_place_posed(&model->atlas, &tracks[i], p->surface, position);
+        lift(p, &tracks[i], position);
         for (int e = 0; e < 3; e++) p->points[3 * i + e] = (float)position[e];
     }
 }
 
-void slide_tracks_follow(const slide_model *model, slide_state *state, const double *skin, const float *surface,
+void slide_tracks_follow(const slide_model *model, slide_state *state, slide_scratch *s, const float *surface,
                          float *points, const cutis_jobs *jobs)
 {
-    output_pass p = {.model = model, .state = state, .skin = skin, .surface = surface, .points = points};
+    output_pass p = {.model = model, .state = state, .skin = s->skin, .surface = surface, .points = points, .s = s};
+    parallel_for(jobs, model->point_count, GRAIN, pose_normals, &p);
     parallel_for(jobs, model->point_count, GRAIN, follow_points, &p);
 }
 

@@ -97,6 +97,7 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->spots = kit_carve(&block, points, sizeof *s->spots);
     s->tried_spots = kit_carve(&block, points, sizeof *s->tried_spots);
     s->old_surface = kit_carve(&block, 3 * points, sizeof *s->old_surface);
+    s->posed_normals = kit_carve(&block, model->vertices ? 3 * points : 0, sizeof *s->posed_normals);
     return block.used;
 }
 
