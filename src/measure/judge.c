@@ -713,8 +713,14 @@ void cutis_judge_sliding(cutis_judge *j, const float *sliding)
         vec3 last = vec3_load(j->slid[0] + 3 * (size_t)p), before = vec3_load(j->slid[1] + 3 * (size_t)p);
         double length = (double)vec3_length(now) / j->size;
         double turn = (double)vec3_length(vec3_sub(vec3_sub(now, last), vec3_sub(last, before))) / j->size;
-        if (length > way) way_point = p, way = length;
-        if (turn > jump) jump_point = p, jump = turn;
+        if (length > way) {
+            way = length;
+            way_point = p;
+        }
+        if (turn > jump) {
+            jump = turn;
+            jump_point = p;
+        }
         vec3_store(j->slid[1] + 3 * (size_t)p, last);
         vec3_store(j->slid[0] + 3 * (size_t)p, now);
     }
