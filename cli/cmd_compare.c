@@ -125,6 +125,7 @@ static int run_solvers(comparison *c)
         e->cache = cli_format("%s/%s.npy", c->folder, e->solver);
         def.solver = e->solver;
         def.output = e->cache;
+        def.outputs = strstr(e->solver, cutis_solver_with(CUTIS_SOLVER_SURFACE)->name) ? "texcoords" : NULL;
         status = bake_run(c->input, &def, true, &e->result);
 
         /* how much it moves beyond linear skinning */

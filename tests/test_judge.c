@@ -7,7 +7,7 @@ enum { FRAMES = 24 };
 
 typedef struct stage {
     cutis_character *character;
-    float *reference, *result, *inner; /* (FRAMES x vertex_count x 3) */
+    float *reference, *result, *inner, *sliding; /* (FRAMES x vertex_count x 3) */
     size_t floats;
 } stage;
 
@@ -43,15 +43,18 @@ static cutis_verdict stage_judge(stage *s)
     cutis_judge *judge;
     cutis_verdict verdict;
     assert_int_equal(cutis_judge_create(s->character, FRAMES, NULL, NULL, &judge, NULL), CUTIS_OK);
-    for (int f = 0; f < FRAMES; f++)
+    for (int f = 0; f < FRAMES; f++) {
         cutis_judge_frame(judge, s->result + (size_t)f * s->floats, s->reference + (size_t)f * s->floats,
                           s->inner ? s->inner + (size_t)f * s->floats : NULL);
+        if (s->sliding) cutis_judge_sliding(judge, s->sliding + (size_t)f * s->floats);
+    }
     cutis_judge_finish(judge, 0, 0, 0, &verdict);
     cutis_judge_destroy(judge);
     cutis_character_destroy(s->character);
     free(s->reference);
     free(s->result);
     free(s->inner);
+    free(s->sliding);
     return verdict;
 }
 
@@ -182,6 +185,28 @@ static void trembling_is_found(void **state)
     assert_true(f->first_frame >= 8 && f->last_frame <= 17);
     assert_true(fabs(f->value - 0.005) < 0.002);
     assert_non_null(strstr(f->text, "right "));
+}
+
+/* Skin that slides far under positions that stay is found; only a leap is a jump. */
+static void sliding_and_its_jumps_are_found(void **state)
+{
+    (void)state;
+    for (int leaps = 0; leaps < 2; leaps++) {
+        stage s = stage_make();
+        s.sliding = calloc(FRAMES * s.floats, sizeof(float));
+        for (int f = 0; f < FRAMES; f++)
+            for (int v = 0; v < s.character->vertex_count; v++)
+                if (moves_with(s.character, v, "forearm_r"))
+                    s.sliding[(size_t)f * s.floats + 3 * (size_t)v] =
+                        (leaps ? (f < 10 ? 0.01f : 0.06f) : 0.3f * (float)f / (FRAMES - 1)) * s.character->size;
+        cutis_verdict v = stage_judge(&s);
+        assert_int_equal(v.level, leaps ? CUTIS_LOOK : CUTIS_BAD);
+        assert_int_equal(v.finding_count, 1);
+        const cutis_finding *f = find(&v, leaps ? CUTIS_HARM_SLIDING_JUMP : CUTIS_HARM_SLIDING);
+        assert_true(fabs(f->value - (leaps ? 0.05 : 0.3)) < 1e-3);
+        if (leaps) assert_true(f->first_frame == 10 && f->last_frame == 11);
+        assert_non_null(strstr(f->text, "right "));
+    }
 }
 
 /* Flesh that swings is no trembling at any phase, up to a quarter of the frame rate; a snap within a frame is a jump.
@@ -582,6 +607,7 @@ int main(void)
         cmocka_unit_test(a_frozen_limb_is_found),
         cmocka_unit_test(trembling_is_found),
         cmocka_unit_test(a_swing_is_no_trembling),
+        cmocka_unit_test(sliding_and_its_jumps_are_found),
         cmocka_unit_test(lost_volume_is_found),
         cmocka_unit_test(drawn_out_bones_may_keep_the_volume),
         cmocka_unit_test(sinking_feet_are_found),

@@ -122,6 +122,8 @@ typedef enum cutis_harm {
     CUTIS_HARM_FALLBACK,      /* share of the skin that is shown nearer to the reference than the solver had it */
     CUTIS_HARM_DROPPED,       /* props that fell out of reach, see cutis_prop_state.dropped */
     CUTIS_HARM_SECTION,       /* share of its area at rest that the narrowest cross-section of a limb has lost */
+    CUTIS_HARM_SLIDING,       /* distance that skin has slid under positions that stay; 0 where it does not */
+    CUTIS_HARM_SLIDING_JUMP,  /* what this distance jumps between frames: its second difference */
     CUTIS_HARM_COUNT
 } cutis_harm;
 
@@ -177,6 +179,8 @@ CUTIS_API void cutis_judge_unit(cutis_judge *judge, double metres);
 CUTIS_API void cutis_judge_fallback(cutis_judge *judge, double share, int vertex);
 /* Of the frame judged last: how many props have been dropped, and one of them, an index of the character's. */
 CUTIS_API void cutis_judge_dropped(cutis_judge *judge, int count, int prop);
+/* Of the frame judged last: how far the skin has slid (vertex_count x 3), which positions do not show. */
+CUTIS_API void cutis_judge_sliding(cutis_judge *judge, const float *sliding);
 /* All frames seen. substeps may be 0: nothing is known of unconverged and repairs. */
 CUTIS_API void cutis_judge_finish(cutis_judge *judge, long substeps, long unconverged, long repairs,
                                   cutis_verdict *verdict);

@@ -53,13 +53,14 @@ typedef enum cutis_domain { CUTIS_DOMAIN_VERTEX, CUTIS_DOMAIN_CORNER, CUTIS_DOMA
 /* Meaning of an output that others than its solver act on, whatever its name. */
 typedef enum cutis_output_role {
     CUTIS_OUTPUT_PLAIN,
-    CUTIS_OUTPUT_TEXCOORDS,     /* CORNER x 2: texture coordinates that take the place of the file's */
-    CUTIS_OUTPUT_SLIDING,       /* VERTEX x 3: how far the skin has slid, which positions do not show */
-    CUTIS_OUTPUT_TOUCH,         /* VERTEX x 3: force on the skin, newtons */
-    CUTIS_OUTPUT_TISSUE,        /* VERTEX x 3: an inner surface in scene space; listed from outside in */
-    CUTIS_OUTPUT_ELEMENTS,      /* ELEMENT x 3: places of particles or voxels in scene space */
-    CUTIS_OUTPUT_ELEMENT_LAYER, /* ELEMENT x 1: 0 bone, 1 muscle, 2 fat, 3 to 8 other inner layers, 9 skin */
-    CUTIS_OUTPUT_ELEMENT_EDGE   /* ELEMENT x 1: edge of a voxel, scene units */
+    CUTIS_OUTPUT_TEXCOORDS,       /* CORNER x 2: texture coordinates that take the place of the file's */
+    CUTIS_OUTPUT_SLIDING,         /* VERTEX x 3: how far the skin has slid; none when positions show it */
+    CUTIS_OUTPUT_TOUCH,           /* VERTEX x 3: force on the skin, newtons */
+    CUTIS_OUTPUT_TISSUE,          /* VERTEX x 3: an inner surface in scene space; listed from outside in */
+    CUTIS_OUTPUT_ELEMENTS,        /* ELEMENT x 3: places of particles or voxels in scene space */
+    CUTIS_OUTPUT_ELEMENT_LAYER,   /* ELEMENT x 1: 0 bone, 1 muscle, 2 fat, 3 to 8 other inner layers, 9 skin */
+    CUTIS_OUTPUT_ELEMENT_EDGE,    /* ELEMENT x 1: edge of a voxel, scene units */
+    CUTIS_OUTPUT_TEXCOORDS_STEADY /* CORNER x 2: texture coordinates that change without jumps: for interpolation */
 } cutis_output_role;
 
 /* How a picture colours values. */

@@ -122,9 +122,10 @@ typedef struct bake {
     struct bake_files *files; /* open writers; bake_files.c */
     bake_extra *extras;       /* (extra_count) */
     int extra_count;
-    bool late;           /* files are opened when all frames are there */
-    float *batch;        /* (batch_capacity x vertices x 3) frames on their way to the file */
-    float *texcoords;    /* (batch_capacity x corners x 2) for a format that takes moving ones; or NULL */
+    bool late;        /* files are opened when all frames are there */
+    float *batch;     /* (batch_capacity x vertices x 3) frames on their way to the file */
+    float *texcoords; /* (batch_capacity x corners x 2) for a format that takes moving ones; or NULL */
+    cutis_output_role texcoord_role;
     int texcoord_floats; /* of a frame */
     int batch_count, batch_capacity, written;
 } bake;

@@ -423,6 +423,9 @@ static void report_morphs(json_text *j, const cutis_morphs_info *m)
     json_put_integer(j, "worst_frame", m->worst_frame);
     json_put_real(j, "flat_blends", m->flat_blends);
     json_put_integer(j, "file_bytes", (long long)m->file_bytes);
+    json_put_integer(j, "texcoord_targets", m->texcoord_target_count);
+    json_put_real(j, "texcoord_max_error", m->texcoord_max_error);
+    json_put_real(j, "texcoord_residual", m->texcoord_residual);
     json_close(j, '}');
 }
 

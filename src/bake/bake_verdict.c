@@ -82,6 +82,11 @@ void bake_verdict_frame(bake *b, double time)
     const float *reference = reference_positions(b, time);
     cutis_judge_frame(b->judge, cutis_state_positions(b->model, b->state), reference, inner);
 
+    /* skin that slides under them */
+    cutis_output sliding;
+    if (cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_SLIDING, 0, &sliding))
+        cutis_judge_sliding(b->judge, sliding.values);
+
     /* what the engine did not show */
     const cutis_step_stats *stats = cutis_state_stats(b->model, b->state);
     cutis_judge_fallback(b->judge, (double)stats->limited / MAX(b->character->point_count, 1), stats->limited_vertex);

@@ -50,6 +50,8 @@ static const double INTERSECTIONS_UNSEEN = 0.02; /* pairs over triangles: a fold
 static const double SPIKE_SEEN = 0.004;          /* of the size: a point that stands out by less shows nothing */
 static const double STILL_STEP = 1e-5;           /* of the size per frame: the reference stands still */
 
+static const double MIN_REPORTED_SLIDING = 1e-4; /* of the size; twice what the rounding of a body of floats moves */
+
 /* A figure, when it is worth a look and when it is bad, and its words. */
 typedef struct harm_row {
     const char *name;
@@ -81,6 +83,8 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"fallback", 0.1, 0.5, 100, "%.2g %% of the skin falls back to linear skinning"},
     {"props_dropped", 0, 1000, 1, "%.0f props were dropped"},
     {"section_lost", 0.9, 0.98, 100, "a limb's cross-section has lost %.2g %% of its area at rest"},
+    {"sliding", 0.08, 0.2, 100, "the skin slides by %.2g %% of the size"},                 /* as displacement_max */
+    {"sliding_jump", 0.03, 0.15, 100, "the skin jumps by %.2g %% of the size in a frame"}, /* as torn_gap */
 };
 
 const char *cutis_harm_name(cutis_harm harm) { return rows[harm].name; }
@@ -120,6 +124,8 @@ struct cutis_judge {
     float *places[HISTORY];       /* (point_count x 3) of the last frames, the newest first */
     float *before[2];             /* (point_count x 6) second differences of places and displacements, of 2 frames */
     float *trembles;              /* (point_count x TREMBLES) of the last frames */
+    float *slid[2];               /* (point_count x 3) of the last frames, the newest first; zeros before the first */
+    int slid_count;               /* frames of them */
     float *values;                /* (max of points, edges, patches) scratch of percentiles */
     long angle_bins[ANGLE_BINS];
     long angle_count;
@@ -226,6 +232,7 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
 
     for (int i = 0; i < 2; i++) j->before[i] = ARENA_ARRAY(memory, float, 6 * (size_t)points);
     j->trembles = ARENA_ARRAY(memory, float, TREMBLES *(size_t)points);
+    for (int i = 0; i < 2; i++) j->slid[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
     j->values = ARENA_ARRAY(memory, float, MAX(points, j->m.edge_count));
     j->lowest = ARENA_ARRAY(memory, float, j->capacity);
     j->lowest_points = ARENA_ARRAY(memory, int, j->capacity);
@@ -250,7 +257,7 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
     j->outside = mesh_volume(j->m.triangle_count, j->m.triangles, j->m.positions) < 0 ? -1 : 1;
 
     j->floor = HUGE_VAL;
-    cutis_result result = gains_build(&j->gains, &j->m, j->character, memory, error);
+    result = gains_build(&j->gains, &j->m, j->character, memory, error);
     return result == CUTIS_OK ? sections_build(&j->sections, j->character, &j->m, memory, error) : result;
 }
 
@@ -878,6 +885,36 @@ void cutis_judge_dropped(cutis_judge *j, int count, int prop)
     if (count > 0 && j->dropped_prop < 0) j->dropped_prop = prop;
 }
 
+void cutis_judge_sliding(cutis_judge *j, const float *sliding)
+{
+    if (j->frame_count == 0) return;
+    const cutis_character *c = j->character;
+    frame_figure *row = j->frames[j->frame_count - 1];
+    double way = 0, jump = 0;
+    int way_point = -1, jump_point = -1;
+
+    /* the longest way, and where it turns most: steady sliding has no second difference, whatever the frame rate */
+    for (int p = 0; p < j->m.point_count; p++) {
+        vec3 now = vec3_load(sliding + 3 * (size_t)c->point_vertices[p]);
+        vec3 last = vec3_load(j->slid[0] + 3 * (size_t)p), before = vec3_load(j->slid[1] + 3 * (size_t)p);
+        double length = (double)vec3_length(now) / j->size;
+        double turn = (double)vec3_length(vec3_sub(vec3_sub(now, last), vec3_sub(last, before))) / j->size;
+        if (length > way) {
+            way = length;
+            way_point = p;
+        }
+        if (turn > jump) {
+            jump = turn;
+            jump_point = p;
+        }
+        vec3_store(j->slid[1] + 3 * (size_t)p, last);
+        vec3_store(j->slid[0] + 3 * (size_t)p, now);
+    }
+
+    put(row, CUTIS_HARM_SLIDING, way, way_point);
+    if (++j->slid_count > 2) put(row, CUTIS_HARM_SLIDING_JUMP, jump, jump_point);
+}
+
 /* ---- the verdict ---- */
 
 /* Where something is, in the field's words where the joint's name tells, else by that name. */
@@ -961,7 +998,7 @@ static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_fi
     place_words(j, parts, f, place, sizeof place);
     if (f->harm == CUTIS_HARM_DROPPED && f->value == 1)
         snprintf(what, sizeof what, "prop '%.40s' was dropped and stays where it fell out of reach",
-                 c->props[j->dropped_prop].name);
+                 j->character->props[j->dropped_prop].name);
     else
         snprintf(what, sizeof what, row->text, f->value * row->scale);
     snprintf(f->text, sizeof f->text, "%s: %s%s%s", frames, place, place[0] ? ", " : "", what);
@@ -1064,9 +1101,12 @@ void cutis_judge_finish(cutis_judge *j, long substeps, long unconverged, long re
     char more[48] = "";
     if (v->finding_count > 1)
         snprintf(more, sizeof more, " (and %d more finding%s)", v->finding_count - 1, v->finding_count > 2 ? "s" : "");
+    char slides[48] = "";
+    if (v->figures[CUTIS_HARM_SLIDING] > MIN_REPORTED_SLIDING)
+        snprintf(slides, sizeof slides, ", the skin slides by %.2g %%", 100 * v->figures[CUTIS_HARM_SLIDING]);
     if (v->level == CUTIS_GOOD)
-        snprintf(v->text, sizeof v->text, "good: at most %.2g %% of the size from linear skinning",
-                 100 * v->figures[CUTIS_HARM_DISPLACEMENT_MAX]);
+        snprintf(v->text, sizeof v->text, "good: at most %.2g %% of the size from linear skinning%s",
+                 100 * v->figures[CUTIS_HARM_DISPLACEMENT_MAX], slides);
     else
         snprintf(v->text, sizeof v->text, "%s %s%s", v->level == CUTIS_BAD ? "bad:" : "look at", v->findings[0].text,
                  more);

@@ -31,7 +31,7 @@ export interface Parameter {
   role: "plain" | "self_collision" | "damping" | "prop_contact";
   help: string;
 }
-export type OutputRole = "plain" | "texcoords" | "sliding" | "touch" | "tissue" | "elements" | "element_layer" | "element_edge";
+export type OutputRole = "plain" | "texcoords" | "sliding" | "touch" | "tissue" | "elements" | "element_layer" | "element_edge" | "texcoords_steady";
 export interface OutputInfo {
   name: string;
   role: OutputRole;

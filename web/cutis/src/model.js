@@ -5,7 +5,8 @@ import { CutisError, Owned, constants, structs } from "./memory.js";
 import { numbers } from "./character.js";
 
 export const DOMAINS = ["vertex", "corner", "element"];
-export const OUTPUT_ROLES = ["plain", "texcoords", "sliding", "touch", "tissue", "elements", "element_layer", "element_edge"];
+export const OUTPUT_ROLES = ["plain", "texcoords", "sliding", "touch", "tissue", "elements", "element_layer", "element_edge",
+  "texcoords_steady"];
 export const PALETTES = ["sequential", "touch", "category"];
 
 /** A character prepared for a solver; immutable. Slow to make. */
