@@ -132,7 +132,11 @@ static void print_morphs(const cutis_bake_def *def, const cutis_morphs_info *m)
 {
     printf("  %-10s %d, error %.3g %% of the size at most, %.3g %% RMS (without them %.3g %%)\n", "targets",
            m->target_count, 100 * m->max_error, 100 * m->rms_error, 100 * m->residual);
-    if (m->max_error > def->tolerance && !def->exact)
+    if (m->texcoord_residual > 0)
+        printf(
+            "  %-10s %d of them move texture coordinates, error %.3g %% of the size at most (without them %.3g %%)\n",
+            "sliding", m->texcoord_target_count, 100 * m->texcoord_max_error, 100 * m->texcoord_residual);
+    if (fmax(m->max_error, m->texcoord_max_error) > def->tolerance && !def->exact)
         printf("  %-10s the error is above %.3g %%: allow more --targets, or --targets exact%s\n", "",
                100 * def->tolerance,
                m->flat_blends > 0 ? "; opposite twists flatten the skin there, which targets cannot undo" : "");
@@ -143,11 +147,10 @@ static void print_verdict(const cutis_bake_result *r)
 {
     enum { SHOWN = 3 }; /* findings beside the first */
     const cutis_verdict *v = &r->verdict;
+    if (v->gained.text[0]) printf("  %-10s %s\n", "gained", v->gained.text);
+    if (v->gained.missed[0]) printf("  %-10s %s\n", "not gained", v->gained.missed);
     printf("  %-10s %s\n", "verdict", v->text);
     for (int i = 1; i < v->finding_count && i <= SHOWN; i++) printf("  %-10s %s\n", "", v->findings[i].text);
-    if (v->intersections > 0)
-        printf("  %-10s %d pairs of triangles intersect, %d under linear skinning%s\n", "contact", v->intersections,
-               v->reference_intersections, v->reference_intersections >= v->intersections ? ": the clip's own" : "");
 }
 
 void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)

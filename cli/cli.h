@@ -107,11 +107,11 @@ typedef struct cli_option {
                 "itself)"                                                                                             \
     }
 /* cli_add_given_props */
-#define CLI_OPTION_PROP                                                                                      \
-    {                                                                                                        \
-        .name = "prop", .kind = CLI_TEXT, .value = "NAME|FILE.glb",                                          \
-        .help = "an object to touch: cube, ball, table or a file; NAME@X,Y,Z or NAME@X,Y,Z,SCALE places it", \
-        .repeats = true                                                                                      \
+#define CLI_OPTION_PROP                                                                                             \
+    {                                                                                                               \
+        .name = "prop", .kind = CLI_TEXT, .value = "NAME|FILE.glb",                                                 \
+        .help = "an object to touch: cube, ball, table, floor or a file; NAME@X,Y,Z or NAME@X,Y,Z,SCALE places it", \
+        .repeats = true                                                                                             \
     }
 
 typedef struct cli_arguments cli_arguments;

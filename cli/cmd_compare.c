@@ -11,7 +11,11 @@
 
 extern const cli_command cmd_render; /* draws the pictures */
 
-enum { SOLVER_LIMIT = 16 };
+enum {
+    SOLVER_LIMIT = 16,
+    FILM_FRAMES = 24, /* of the page's player, at most */
+    FILM_SIDE = 320   /* pixels of its panels */
+};
 
 /* One solver's run. */
 typedef struct compared {
@@ -121,6 +125,7 @@ static int run_solvers(comparison *c)
         e->cache = cli_format("%s/%s.npy", c->folder, e->solver);
         def.solver = e->solver;
         def.output = e->cache;
+        def.outputs = strstr(e->solver, cutis_solver_with(CUTIS_SOLVER_SURFACE)->name) ? "texcoords" : NULL;
         status = bake_run(c->input, &def, true, &e->result);
 
         /* how much it moves beyond linear skinning */
@@ -177,8 +182,22 @@ static void print_table(const comparison *c)
 
 /* ---- pictures ---- */
 
+/* Whether the pictures can show the props: a mesh that the bake has rigged has no skeleton here to move them with. */
+static bool props_are_shown(const comparison *c)
+{
+    int status;
+    if (!cli_given(c->arguments, "prop") || !cli_given(c->arguments, "motion")) return cli_given(c->arguments, "prop");
+    cutis_character *character = cli_load_character(c->input, true, &status);
+    bool shown = character && character->joint_count > 0;
+    cutis_character_destroy(character);
+    if (!shown)
+        cli_warning("%s has no skeleton of its own: the pictures do not show the props; 'cutis rig' makes one",
+                    c->input);
+    return shown;
+}
+
 /* Run 'cutis render' on the caches; extra: further arguments, NULL-terminated. */
-static int draw(const comparison *c, const char *output, const char *const *extra)
+static int draw(const comparison *c, bool props, const char *output, const char *const *extra)
 {
     /* arguments of 'cutis render' */
     bool ranged = cli_given(c->arguments, "start") || cli_given(c->arguments, "end");
@@ -187,16 +206,13 @@ static int draw(const comparison *c, const char *output, const char *const *extr
     int argc = 0;
     argv[argc++] = (char *)c->input;
 
-    /* A cache does not know where the props went: such a solver runs again for the picture of a whole clip. */
+    /* A cache does not hold the motion of the props: such a solver runs again for the picture of a whole clip. */
     char *sources[SOLVER_LIMIT];
     int source_count = 0;
-    bool reruns = false;
     for (int i = 0; i < c->count; i++) {
         const compared *e = &c->entries[i];
         if (!e->result) continue;
-        bool again = e->result->props_moved && !ranged;
-        const char *shown = again ? e->solver : e->cache;
-        reruns |= again;
+        const char *shown = e->result->props_moved && !ranged && props ? e->solver : e->cache;
         sources[source_count] = cli_format("%s=%s", e->solver, shown);
         argv[argc++] = sources[source_count++];
     }
@@ -206,10 +222,10 @@ static int draw(const comparison *c, const char *output, const char *const *extr
     const char *fixed[] = {"--fps", fps, "--quiet", "-o", output, NULL};
     for (int i = 0; fixed[i]; i++) argv[argc++] = (char *)fixed[i];
 
-    /* motion, props and what the caller adds; caches show the motion of a file by themselves */
+    /* the caches hold the frames; only props need the motion, which may be where --clip is found */
     static const char *const passed[][2] = {
         {"prop", "--prop"}, {"clip", "--clip"}, {"motion", "--motion"}, {"map", "--map"}};
-    for (int k = 0; k < (reruns ? 4 : 2); k++) {
+    for (int k = 0; k < CLI_COUNT(passed) && props; k++) {
         for (int i = 0; i < cli_text_count(c->arguments, passed[k][0]); i++) {
             argv[argc++] = (char *)passed[k][1];
             argv[argc++] = (char *)cli_text_at(c->arguments, passed[k][0], i);
@@ -249,18 +265,15 @@ static void write_escaped(FILE *file, const char *text)
     }
 }
 
-/* A picture as a data URI; nothing when it is not there. */
-static void write_image(FILE *file, const char *path, const char *text)
+/* The bytes of a picture in base 64, as the data URI of a PNG. */
+static void write_data_uri(FILE *file, FILE *image)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    FILE *image = system_open(path, "rb");
-    if (!image) return;
-
-    /* three bytes are four digits of base 64 */
-    fprintf(file, "<figure><img alt=\"%s\" src=\"data:image/png;base64,", text);
     unsigned char in[3];
     size_t n;
 
+    /* three bytes are four digits of base 64 */
+    fputs("data:image/png;base64,", file);
     while ((n = fread(in, 1, 3, image)) > 0) {
         unsigned bits = (unsigned)in[0] << 16 | (n > 1 ? (unsigned)in[1] << 8 : 0) | (n > 2 ? in[2] : 0u);
         fputc(digits[bits >> 18], file);
@@ -268,9 +281,97 @@ static void write_image(FILE *file, const char *path, const char *text)
         fputc(n > 1 ? digits[bits >> 6 & 63] : '=', file);
         fputc(n > 2 ? digits[bits & 63] : '=', file);
     }
+}
 
+/* A picture in the page; nothing when it is not there. */
+static void write_image(FILE *file, const char *path, const char *text)
+{
+    FILE *image = system_open(path, "rb");
+    if (!image) return;
+    fprintf(file, "<figure><img alt=\"%s\" src=\"", text);
+    write_data_uri(file, image);
     fclose(image);
     fprintf(file, "\"><figcaption>%s</figcaption></figure>\n", text);
+}
+
+/* ---- player ---- */
+
+/* How many frames of a clip the film shows, and every how many. */
+static int film_step(int frames) { return (frames + FILM_FRAMES - 1) / FILM_FRAMES; }
+static int film_count(int frames) { return (frames + film_step(frames) - 1) / film_step(frames); }
+
+/* The frames of the film, a row for each solver and panels without gaps, for the page to cut out again. */
+static int draw_film(const comparison *c, bool props, const char *output, int frames)
+{
+    int rows = 0, columns = film_count(frames);
+    for (int i = 0; i < c->count; i++) rows += c->entries[i].result != NULL;
+
+    char *range = cli_format("0::%d", film_step(frames)), *style = cli_format("strip,samples:2,columns:%d", columns);
+    char *size = cli_format("%dx%d", columns * FILM_SIDE, rows * FILM_SIDE);
+    const char *extra[] = {"--sheet", "--frame", range, "--style", style, "--size", size, NULL};
+    int status = draw(c, props, output, extra);
+    free(range);
+    free(style);
+    free(size);
+    return status;
+}
+
+/* Two solvers in one picture, parted by a slider, that plays. */
+static void write_player(FILE *file, const comparison *c, const char *film, const cutis_bake_result *first)
+{
+    FILE *image = system_open(film, "rb");
+    if (!image) return;
+
+    /* what is left and right of the slider: skinning first */
+    int rows = 0, left = 0;
+    for (int i = 0; i < c->count; i++) {
+        if (!c->entries[i].result) continue;
+        const cutis_solver_info *solver = cutis_solver_find(c->entries[i].solver);
+        if (solver && solver->flags & CUTIS_SOLVER_BASELINE) left = rows;
+        rows++;
+    }
+    int right = rows < 2 ? left : left == 0 ? 1 : 0;
+
+    fprintf(file, "<div class=\"player\"><canvas id=\"stage\" width=\"%d\" height=\"%d\"></canvas><br>\n", FILM_SIDE,
+            FILM_SIDE);
+    for (int side = 0; side < 2; side++) {
+        fprintf(file, "<select id=\"%s\" aria-label=\"%s of the slider\">", side ? "right" : "left",
+                side ? "right" : "left");
+        for (int i = 0, row = 0; i < c->count; i++) {
+            if (!c->entries[i].result) continue;
+            fprintf(file, "<option value=\"%d\"%s>", row, row == (side ? right : left) ? " selected" : "");
+            write_escaped(file, c->entries[i].solver);
+            fputs("</option>", file);
+            row++;
+        }
+        fputs("</select>", file);
+        if (side == 0)
+            fputs(" <input id=\"part\" type=\"range\" min=\"0\" max=\"100\" value=\"50\" "
+                  "aria-label=\"slider between the two\"> ",
+                  file);
+    }
+
+    /* playing, and its frames */
+    int count = film_count(first->frame_count);
+    fprintf(file,
+            "<br><button id=\"play\">Pause</button> <input id=\"frame\" type=\"range\" min=\"0\" max=\"%d\" "
+            "value=\"0\" aria-label=\"frame\"></div>\n<img id=\"film\" alt=\"\" hidden src=\"",
+            count - 1);
+    write_data_uri(file, image);
+    fclose(image);
+    fprintf(
+        file,
+        "\">\n<script>{\nconst at=id=>document.getElementById(id),side=%d,pen=at('stage').getContext('2d');\n"
+        "let playing=true;\nconst paint=()=>{const f=+at('frame').value,x=Math.round(side*at('part').value/100);\n"
+        "const cut=(row,from,to)=>to>from&&pen.drawImage(at('film'),f*side+from,row*side,to-from,side,from,0,to-from,"
+        "side);\ncut(+at('left').value,0,x);cut(+at('right').value,x,side);pen.fillStyle='#fff';"
+        "pen.fillRect(x-1,0,2,side);};\n"
+        "for(const id of['left','right','part','frame'])at(id).oninput=paint;\n"
+        "at('stage').onpointermove=e=>{if(e.buttons){at('part').value=100*e.offsetX/at('stage').clientWidth;paint();}};"
+        "\nat('play').onclick=()=>{playing=!playing;at('play').textContent=playing?'Pause':'Play';};\n"
+        "setInterval(()=>{if(playing){at('frame').value=(+at('frame').value+1)%%%d;paint();}},%.4g);\n"
+        "at('film').decode().then(paint);\n}</script>\n",
+        FILM_SIDE, count, fmax(1000.0 * film_step(first->frame_count) / first->fps, 20));
 }
 
 /* What a plot shows of a frame: percent of the rest volume, or the decimal logarithm of milliseconds. */
@@ -348,7 +449,7 @@ static void write_table(FILE *file, const comparison *c)
     fprintf(file, "<table><tr><th>solver<th>volume error, largest<th>the same, overlaps once<th>intersections, "
                   "most<th>stretch, 99th percentile"
                   "<th>jitter, 1/s&sup2;<th>jiggle, 1/s<th>from linear skinning, largest<th>turned, 95th percentile"
-                  "<th>ms a frame<th>memory<th>verdict</tr>\n");
+                  "<th>ms a frame<th>memory</tr>\n");
 
     /* a row each */
     for (int i = 0; i < c->count; i++) {
@@ -357,21 +458,40 @@ static void write_table(FILE *file, const comparison *c)
         const cutis_quality *q = &e->result->quality;
         const double *harm = e->result->verdict.figures;
 
-        fprintf(
-            file,
-            "<tr><td>%s<td>%.2f %%<td>%.2f %%<td>%d<td>%.3f<td>%.2f<td>%.4f<td>%.2f %%<td>%.1f&deg;<td>%.3g<td>%s<td>",
-            e->solver, 100 * q->volume_error_max, 100 * q->volume_union, q->self_intersections_max, q->stretch_p99,
-            q->acceleration_rms, e->jiggle, 100 * harm[CUTIS_HARM_DISPLACEMENT_MAX], harm[CUTIS_HARM_ANGLE_P95],
-            e->result->step_median * 1e3, cli_format_bytes(e->result->model_bytes + e->result->state_bytes, bytes));
+        fprintf(file,
+                "<tr><td>%s<td>%.2f %%<td>%.2f %%<td>%d<td>%.3f<td>%.2f<td>%.4f<td>%.2f %%<td>%.1f&deg;<td>%.3g<td>%s",
+                e->solver, 100 * q->volume_error_max, 100 * q->volume_union, q->self_intersections_max, q->stretch_p99,
+                q->acceleration_rms, e->jiggle, 100 * harm[CUTIS_HARM_DISPLACEMENT_MAX], harm[CUTIS_HARM_ANGLE_P95],
+                e->result->step_median * 1e3, cli_format_bytes(e->result->model_bytes + e->result->state_bytes, bytes));
 
-        write_escaped(file, e->result->verdict.text);
         fprintf(file, "</tr>\n");
     }
 
     fprintf(file, "</table>\n");
 }
 
-static int write_page(const comparison *c, const char *path, const char *bend, const char *sheet)
+/* What each solver gains over linear skinning, and what the verdict finds. */
+static void write_verdicts(FILE *file, const comparison *c)
+{
+    for (int i = 0; i < c->count; i++) {
+        if (!c->entries[i].result) continue;
+        const cutis_verdict *v = &c->entries[i].result->verdict;
+        const char *texts[] = {v->gained.text, v->gained.missed, v->text};
+        static const char *const heads[] = {"Gained: ", "Not gained: ", "Verdict: "};
+
+        fputs("<p><b>", file);
+        write_escaped(file, c->entries[i].solver);
+        fputs("</b>", file);
+        for (int k = 0; k < CLI_COUNT(texts); k++) {
+            if (!texts[k][0]) continue;
+            fprintf(file, "<br>%s", heads[k]);
+            write_escaped(file, texts[k]);
+        }
+        fputs("</p>\n", file);
+    }
+}
+
+static int write_page(const comparison *c, const char *path, const char *bend, const char *sheet, const char *film)
 {
     FILE *file = system_open(path, "wb");
     if (!file) return cli_error("cannot write '%s': %s", path, strerror(errno));
@@ -391,7 +511,8 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
             "th,td{text-align:right;padding:.3em .8em;border-bottom:1px solid #ddd}th:first-child,td:first-child"
             "{text-align:left}th{font-weight:600;vertical-align:bottom}img{max-width:100%%;border-radius:6px}"
             "figure{margin:1.5em 0}figcaption{color:#666}svg{width:100%%}.grid{stroke:#e4e4e4}svg text{font-size:11px;"
-            "fill:#666}.legend{margin:.2em 0 1.5em}</style>\n<h1>");
+            "fill:#666}canvas{width:100%%;max-width:640px;border-radius:6px}.player{margin:1.5em 0}.legend{margin:.2em "
+            "0 1.5em}</style>\n<h1>");
     write_escaped(file, c->input);
     fprintf(file, ", ");
     write_escaped(file, first->clip ? first->clip : "idle pose");
@@ -399,7 +520,9 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
     /* what was run, its figures, pictures and curves */
     fprintf(file, "</h1>\n<p>%d frames at %.4g per second, %d vertices, cutis %s.</p>\n", first->frame_count,
             first->fps, first->vertex_count, cutis_version());
+    write_player(file, c, film, first);
     write_table(file, c);
+    write_verdicts(file, c);
     write_image(file, bend, "the frame in the middle of the clip");
     write_plot(file, c, "Volume, percent of rest, over frames", true);
     write_plot(file, c, "Time of a frame, milliseconds, logarithmic", false);
@@ -451,6 +574,7 @@ static int run(const cli_arguments *arguments)
     /* what is written */
     char *sheet = cli_format("%s/sheet.png", c.folder), *bend = cli_format("%s/bend.png", c.folder);
     char *page = cli_format("%s/index.html", c.folder), *report = cli_format("%s/compare.json", c.folder);
+    char *film = cli_format("%s/film.png", c.folder);
 
     /* run, draw, write */
     status = run_solvers(&c);
@@ -464,14 +588,16 @@ static int run(const cli_arguments *arguments)
 
         /* table and pictures */
         print_table(&c);
-        status = draw(&c, bend, one);
-        if (status == CLI_OK && frames > 1) status = draw(&c, sheet, all);
+        bool props = props_are_shown(&c);
+        status = draw(&c, props, bend, one);
+        if (status == CLI_OK && frames > 1) status = draw(&c, props, sheet, all);
+        if (status == CLI_OK && frames > 1) status = draw_film(&c, props, film, frames);
         free(middle);
     }
 
     /* report and page */
     if (status == CLI_OK) status = cli_json_save(reports(&c), report);
-    if (status == CLI_OK) status = write_page(&c, page, bend, sheet);
+    if (status == CLI_OK) status = write_page(&c, page, bend, sheet, film);
     if (status == CLI_OK && !cli_flag(arguments, "quiet")) printf("%s\n%s\n%s\n", page, sheet, report);
 
     for (int i = 0; i < c.count; i++) {
@@ -481,6 +607,7 @@ static int run(const cli_arguments *arguments)
     free(c.entries);
     free(sheet);
     free(bend);
+    free(film);
     free(page);
     free(report);
     return status;
@@ -501,8 +628,9 @@ const cli_command cmd_compare = {
     .usage = "FILE|NAME -o DIR [--clip C] [--solvers A,B,...]",
     .summary = "bake one clip with several solvers: table, contact sheet and page",
     .description =
-        "Bakes the clip with each solver, prints one table and writes DIR/index.html (one file with table, pictures "
-        "and plots), DIR/sheet.png, DIR/compare.json (the report of each bake) and a cache for each.\n"
+        "Bakes the clip with each solver, prints one table and writes DIR/index.html (one file with table, pictures, "
+        "plots, and a player with a slider between two solvers), DIR/sheet.png, DIR/compare.json (the report of each "
+        "bake) and a cache for each.\n"
         "volume: largest change against rest. intersections: most pairs of triangles in a frame. stretch: 99th "
         "percentile over edges and frames. jitter: RMS acceleration over the size. jiggle: RMS speed of the flesh "
         "against linear-blend skinning, over the size. off: largest distance from linear-blend skinning, in percent of "

@@ -38,6 +38,20 @@ static int sources_open(picture_job *r)
     return status;
 }
 
+/* Free props go their own way, which a cache of the skin does not hold. */
+static void warn_hidden_props(const picture_job *r)
+{
+    const cutis_character *c = r->character;
+    const char *cache = NULL, *prop = NULL;
+    for (int i = 0; i < r->source_count; i++)
+        if (r->sources[i].kind == SOURCE_CACHE && r->sources[i].cache->prop_count == 0) cache = r->sources[i].name;
+    for (int i = 0; i < c->prop_count; i++)
+        if (c->props[i].role != CUTIS_PROP_COLLIDER) prop = c->props[i].name;
+    if (cache && prop && !r->quiet)
+        cli_warning("prop '%s' is not drawn, because '%s' does not hold its motion; give the solver, or bake a .glb",
+                    prop, cache);
+}
+
 static int clip_choose(picture_job *r)
 {
     const cutis_character *c = r->character;
@@ -136,6 +150,10 @@ static int body_prepare(picture_job *r)
     r->scratch = cli_allocate((size_t)c->point_count, 2 * sizeof(float));
     r->joints = cli_allocate((size_t)c->joint_count, 12 * sizeof(float));
 
+    if (r->paint == PAINT_MATERIAL) {
+        int status = picture_materials_load(r);
+        if (status != CLI_OK) return status;
+    }
     if (r->paint == PAINT_WEIGHTS || r->paint == PAINT_PART) {
         r->colors = cli_allocate((size_t)c->vertex_count, 3 * sizeof(float));
         (r->paint == PAINT_PART ? picture_colors_parts : picture_colors_weights)(c, r->colors);
@@ -212,6 +230,7 @@ static int render_run(picture_job *r)
     if (status == CLI_OK) status = clip_choose(r);
     if (status == CLI_OK) status = cli_add_given_props(a, r->clip, r->quiet, &r->character);
     if (status == CLI_OK) status = sources_open(r);
+    if (status == CLI_OK) warn_hidden_props(r);
 
     /* the instants */
     if (status == CLI_OK)
@@ -264,6 +283,7 @@ static int run(const cli_arguments *arguments)
     cutis_character_destroy(r.character);
     free(r.sources);
     free(r.times.frames);
+    picture_materials_free(&r);
     free(r.normals);
     free(r.values);
     free(r.scratch);
@@ -308,16 +328,19 @@ static const cli_option options[] = {
     {.name = "color",
      .kind = CLI_TEXT,
      .value = "WHAT",
-     .help = "none, stretch, area, volume, weights, weights:JOINT, part, a map or output by name, or FILE.npy (frames "
-             "x vertices); with a range: volume@0.9,1.1",
-     .fallback = "none"},
+     .help =
+         "material (base colour, normal map and holes as in the file; clay where it has none), clay, stretch, area, "
+         "volume, weights, weights:JOINT, part, a map or output by name, or FILE.npy (frames x vertices); with a "
+         "range: volume@0.9,1.1",
+     .fallback = "material"},
     {.name = "style",
      .kind = CLI_TEXT,
      .value = "A,B,...",
      .repeats = true,
      .help = "wire, skeleton, numbers (of joints), no-floor, no-legend, white or transparent (background), elements or "
              "elements:LAYER (voxels or particles of solvers: bone, muscle, fat, skin), columns:N (panels in a row), "
-             "samples:N (N x N a pixel; 3, videos 2), z-up (the mesh stands along z)"},
+             "samples:N (N x N a pixel; 3, videos 2), z-up (the mesh stands along z), strip (panels "
+             "without captions, legend and gaps)"},
     {.name = "cut", .kind = CLI_TEXT, .value = "PLANE", .help = "cut plane: x, y, z, x=OFFSET, or NX,NY,NZ,D"},
     {.name = "texture",
      .kind = CLI_TEXT,
@@ -332,7 +355,8 @@ const cli_command cmd_render = {
     .name = "render",
     .usage = "FILE|NAME [CACHE ...] -o OUT.png|.mp4|.webm|.gif [options]",
     .summary = "draw a character or caches, side by side, as a picture or video",
-    .description = "A CACHE is a file that 'cutis bake' wrote (a .glb is played), the name of a solver, which then "
+    .description = "A CACHE is a file that 'cutis bake' wrote (a .glb is played, with its props), the name of a "
+                   "solver, which then "
                    "runs along the clip, or 'rest'. Several are drawn side by side with their names; \"TEXT=CACHE\" "
                    "gives one another name. Without any, the clip is drawn with linear-blend skinning, or the rest "
                    "pose when neither a clip nor a frame is given.\n"

@@ -154,14 +154,6 @@ static int load_landmarks(const char *path, landmark_list *list)
     return CLI_OK;
 }
 
-/* Whether the body was recognised with +Z up. */
-static bool rig_z_up(const cutis_rig *rig)
-{
-    for (int i = 0; i < rig->sentence_count; i++)
-        if (strcmp(rig->sentences[i], "+Z points up") == 0) return true;
-    return false;
-}
-
 static void print_report(const char *name, const cutis_rig *rig, bool kept)
 {
     char vertices[32];
@@ -363,8 +355,9 @@ static int make_rig(const cli_arguments *arguments, const cutis_character *chara
     def.character = character;
     if (!kept && !foreign) def.skeleton = template;
     def.pattern = pattern;
-    def.y_up = !cli_has_ending(name, ".obj") && !cli_has_ending(name, ".ply") && !cli_has_ending(name, ".stl") &&
-               !cli_has_ending(name, ".off");
+    def.y_up = strcmp(cli_text(arguments, "up"), "auto") != 0 ||
+               (!cli_has_ending(name, ".obj") && !cli_has_ending(name, ".ply") && !cli_has_ending(name, ".stl") &&
+                !cli_has_ending(name, ".off"));
 
     /* landmarks, method and examples */
     def.landmarks = landmarks.items;
@@ -413,7 +406,7 @@ static int run(const cli_arguments *arguments)
     if (status == CLI_OK && !quiet) print_report(path ? path : name, rig, kept);
     if (status == CLI_OK && path) status = save_all(rig->character, &examples, name, path, kept);
     if (status == CLI_OK && cli_given(arguments, "picture"))
-        status = picture_draw(rig->character, rig_z_up(rig), path, cli_text(arguments, "picture"), quiet);
+        status = picture_draw(rig->character, rig->z_up, path, cli_text(arguments, "picture"), quiet);
     if (status == CLI_OK) status = compare_all(arguments, character, rig, kept);
 
     /* a doubtful result has an exit code of its own */
@@ -421,7 +414,7 @@ static int run(const cli_arguments *arguments)
         cli_warning(
             "the body was not recognised for certain; inspect the skeleton ('cutis render %s --style skeleton'), or "
             "choose with "
-            "--template",
+            "--template or --landmarks",
             path ? path : "OUT.glb");
         status = CLI_CHECK;
     }
@@ -463,9 +456,9 @@ static const cli_option options[] = {
     {.name = "up",
      .kind = CLI_CHOICE,
      .value = "AXIS",
-     .help = "up axis of a bare mesh (.obj, .ply, .stl, .off); with z the mesh is turned to y up",
-     .fallback = "y",
-     .choices = "y|z"},
+     .help = "up axis of a bare mesh (.obj, .ply, .stl, .off); auto: fit both; z: turn the mesh to y up",
+     .fallback = "auto",
+     .choices = "auto|y|z"},
     {.name = "accept",
      .kind = CLI_FLAG,
      .help = "exit with 0 even when no template was recognised for certain (otherwise 3)"},

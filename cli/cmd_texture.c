@@ -258,8 +258,8 @@ static int image_write(const texture_job *job, const char *output, bool quiet)
     size_t inside = 0, border = 0;
     for (size_t i = 0; i < 4 * count; i++) image.pixels[i] = (uint8_t)(picture_clamp01(job->pixels[i]) * 255 + 0.5f);
     for (size_t i = 0; i < count; i++) {
-        inside += job->texels[i].triangle >= 0 && !(job->texels[i].distance > 0);
-        border += job->texels[i].triangle >= 0 && job->texels[i].distance > 0;
+        inside += job->texels[i].triangle >= 0 && job->texels[i].distance == 0;
+        border += job->texels[i].triangle >= 0 && job->texels[i].distance != 0;
     }
 
     /* save it, and say what it covers */

@@ -11,7 +11,7 @@ packages=""
 for set in "$@"; do
     case $set in
     build) packages="$packages build-essential cmake ninja-build pkg-config
-        libjansson-dev libsuitesparse-dev libembree-dev libpng-dev
+        libjansson-dev libsuitesparse-dev libembree-dev libpng-dev libjpeg62-turbo-dev
         libdraco-dev libmeshoptimizer-dev" ;;
     demo) packages="$packages python3 ffmpeg" ;;
     test) packages="$packages python3 python3-numpy clang libcmocka-dev ffmpeg"
@@ -62,8 +62,20 @@ else
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-$as_root DEBIAN_FRONTEND=noninteractive apt-get update >"$log" 2>&1 || cat "$log" >&2 # an old list may do
-if ! $as_root DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing >"$log" 2>&1; then
+
+# Another package run may hold apt's locks. With a timeout apt waits for dpkg's lock, but not for that of the lists.
+MAX_WAIT=600
+run_apt() {
+    waited=0
+    until $as_root DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=$MAX_WAIT "$@" >"$log" 2>&1; do
+        grep -q "Could not get lock" "$log" && [ "$waited" -lt "$MAX_WAIT" ] || return 1
+        [ "$waited" -gt 0 ] || echo "waiting for another package run to end"
+        sleep 2
+        waited=$((waited + 2))
+    done
+}
+run_apt update || cat "$log" >&2 # an old list may do
+if ! run_apt install -y --no-install-recommends $missing; then
     tail -n 30 "$log" >&2
     echo "could not install:$missing" >&2
     exit 1

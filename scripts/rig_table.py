@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """rig_table.py: the referee of automatic rigging.
 
-    scripts/rig_table.py [--cutis PROGRAM] [--joints] [--parts] FILE.glb ...
+    scripts/rig_table.py [--cutis PROGRAM] [--joints] [--parts] FILE ...
 
 Strips the skeleton of each rigged character, rigs the bare mesh with `cutis rig`, and compares each joint with the true one
 of the same name class (hips, neck, left forearm ...; names that are ambiguous are left out). Errors are in percent of the
 longest side. Without files: every rigged character under ../shared/models. Prints a table, the mean and the worst joint of
-each body, and exits with 1 when a body was not rigged at all.
+each body, the number and the mean error of finger joints, and exits with 1 when a body was not rigged at all.
 
 Weights are compared by limbs: trunk, head, each arm, leg, wing, and the tail; the neck passes for both trunk and head. A true
 joint belongs to the limb of the joint that it was matched with, or to that of its nearest ancestor; limbs without a match are
@@ -185,6 +185,62 @@ def hierarchy(path):
     return above
 
 
+def places_of(path):
+    """World places of the joints of a .glb, by name."""
+    scene = glb_read(path)[0]
+    nodes = scene.get("nodes", [])
+    joints = {joint for skin in scene.get("skins", []) for joint in skin["joints"]}
+    parents = parents_of(nodes)
+    places = {}
+
+    def local(node):
+        if "matrix" in node:
+            return [[node["matrix"][4 * k + i] for k in range(4)] for i in range(3)]
+        x, y, z, w = node.get("rotation", (0, 0, 0, 1))
+        turn = ((1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+                (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+                (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)))
+        scale = node.get("scale", (1, 1, 1))
+        move = node.get("translation", (0, 0, 0))
+        return [[turn[i][k] * scale[k] for k in range(3)] + [move[i]] for i in range(3)]
+
+    for i in sorted(joints):
+        place = [0, 0, 0]
+        k = i
+        while k is not None:
+            m = local(nodes[k])
+            place = [m[r][3] + sum(m[r][c] * place[c] for c in range(3)) for r in range(3)]
+            k = parents.get(k)
+        places[nodes[i].get("name", "")] = place
+    return places
+
+
+def finger_key(name):
+    """(side, finger 0 to 4 from the thumb, joint from 1) of a joint's name, or None."""
+    text = name.lower()
+    side = re.search(r"(?:^|[ _.])([lr])(?:[ _.]|$)|(left|right)", text)
+    found = re.search(r"(thumb|index|middle|ring|pinky|little)\D*?0?(\d)", text)
+    if found:
+        finger, joint = ["thumb", "index", "middle", "ring", "pinky", "little"].index(found.group(1)), int(found.group(2))
+    else:
+        found = re.search(r"finger(\d)(\d?)$", text)  # 3ds Max: Finger0, Finger01, Finger02
+        if not found:
+            return None
+        finger, joint = int(found.group(1)), int(found.group(2) or 0) + 1
+    if not side or finger > 5 or not 1 <= joint <= 3:
+        return None
+    return (side.group(1) or side.group(2)[0], min(finger, 4), joint)
+
+
+def fingers_compare(program, path, made):
+    """Errors of the finger joints that both have, in percent of the longest side."""
+    done = subprocess.run([program, "info", path], capture_output=True, text=True)
+    size = max(float(x) for x in re.search(r"^size +([0-9.e+-]+) x ([0-9.e+-]+) x ([0-9.e+-]+)", done.stdout, re.M).groups())
+    true, own = [{finger_key(name): place for name, place in places_of(file).items() if finger_key(name)}
+                 for file in (path, made)]
+    return [100 * sum((a - b) ** 2 for a, b in zip(true[key], own[key])) ** 0.5 / size for key in true if key in own]
+
+
 def ambiguous(path, truth):
     """Joints whose true counterparts do not follow one another in the order of a limb: names that mislead."""
     above = hierarchy(path)
@@ -200,13 +256,18 @@ def ambiguous(path, truth):
 
 
 def rig(program, path):
-    """Joint errors by name, template, the recogniser's sentence, and the weights by limbs."""
+    """Joint errors by name, template, the recogniser's sentence, the weights by limbs, and errors of finger joints."""
     errors = {}
     truth = {}
     template = "none"
     weights = (None, {})
+    fingers = []
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out.glb")
+        if not path.endswith(".glb"):
+            converted = os.path.join(folder, os.path.splitext(os.path.basename(path))[0] + ".glb")
+            subprocess.run([program, "convert", path, converted, "-q"], check=True, capture_output=True)
+            path = converted
         done = subprocess.run([program, "rig", path, "--against", "own", "-j", "1", "-o", out], capture_output=True, text=True)
         for line in done.stdout.splitlines():
             row = ROW.match(line)
@@ -223,7 +284,8 @@ def rig(program, path):
             truth.pop(joint, None)
         if done.returncode in (0, 3):
             weights = weights_compare(path, out, truth)
-    return errors, template, done, weights
+            fingers = fingers_compare(program, path, out)
+    return errors, template, done, weights, fingers
 
 
 def main():
@@ -241,9 +303,11 @@ def main():
     failed = 0
     means = []
     shares = []
-    print("%-28s %-12s %6s %6s %7s  %-14s %6s %6s" % ("body", "template", "joints", "mean", "worst", "at", "wrong", "gross"))
+    fingers = []
+    print("%-28s %-12s %6s %6s %7s  %-14s %6s %6s %7s %6s" %
+          ("body", "template", "joints", "mean", "worst", "at", "wrong", "gross", "fingers", "mean"))
     for path in files:
-        errors, template, done, (weights, parts) = rig(given.cutis, path)
+        errors, template, done, (weights, parts), found = rig(given.cutis, path)
         name = os.path.splitext(os.path.basename(path))[0]
         if done.returncode not in (0, 3):
             failed += 1
@@ -256,8 +320,12 @@ def main():
             means.append(mean)
         if weights:
             shares.append(weights)
-        print("%-28s %-12s %6d %6.2f %7.2f  %-14s %s" %
-              (name, template, len(major), mean, major.get(worst, 0), worst, "%6.1f %6.1f" % weights if weights else ""))
+        if found:
+            fingers.append(sum(found) / len(found))
+        row = "%-28s %-12s %6d %6.2f %7.2f  %-14s %13s %s" % (
+            name, template, len(major), mean, major.get(worst, 0), worst, "%6.1f %6.1f" % weights if weights else "",
+            "%7d %6.2f" % (len(found), fingers[-1]) if found else "")
+        print(row.rstrip())
         if given.joints:
             for joint, error in errors.items():
                 print("    %-20s %6.2f" % (joint, error))
@@ -266,6 +334,8 @@ def main():
                 print("    %-30s %6.1f %6.1f of %d vertices" % (part, wrong, gross, count))
     if means:
         print("%d bodies, mean of the means %.2f %%" % (len(means), sum(means) / len(means)))
+    if fingers:
+        print("fingers of %d bodies: mean of the means %.2f %%" % (len(fingers), sum(fingers) / len(fingers)))
     if shares:
         print("weights of %d bodies: wrong %.2f %%, gross %.2f %%" %
               (len(shares), sum(share[0] for share in shares) / len(shares), sum(share[1] for share in shares) / len(shares)))

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""check_readme.py: the README's example is examples/readme.c, and every file the documents link to is there."""
+"""check_readme.py: the README's example is examples/readme.c, and every file the documents link to is there, as are
+the tests that docs/CLAIMS.md names."""
 import os
 import re
 import sys
@@ -31,5 +32,10 @@ for document in documents:
         if not os.path.exists(os.path.join(ROOT, os.path.dirname(document), target)):
             print("%s: link to %s, which does not exist" % (document, target))
             code = 1
+# the tests that hold the claims
+for name in re.findall(r"`([a-z0-9_]+\.(?:c|sh|py))`", read("docs/CLAIMS.md")):
+    if not os.path.exists(os.path.join(ROOT, "tests", name)):
+        print("docs/CLAIMS.md: there is no tests/%s" % name)
+        code = 1
 print("== check_readme: example and %d links checked" % links)
 sys.exit(code)

@@ -196,6 +196,7 @@ static void no_lead_in_is_no_leap(void **state)
         def.end = 0.1;
         def.lead_in = 0;
         def.format = ".npy";
+        if (i == 3) def.outputs = "sliding";
         cutis_bake_result *result = bake(&def);
         assert_true(result->has_verdict && result->verdict.level != CUTIS_BAD);
         cutis_bake_destroy(result);

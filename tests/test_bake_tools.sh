@@ -80,7 +80,9 @@ run 3 bake hand -s lattice -c grasp --set resolution=8 --loop --fps 5 -q -o open
 run 0 compare arm --clip flex --solvers lbs,dqs --fps 6 -q -o compare
 shows "^dqs "
 for file in index.html sheet.png compare.json lbs.npy dqs.npy; do written compare/$file; done
-same "$(grep -c 'src="data:image/png;base64,' compare/index.html)" 2 "pictures of the page"
+same "$(grep -c 'src="data:image/png;base64,' compare/index.html)" 3 "pictures of the page"
+same "$(grep -c '<option value="0" selected>lbs' compare/index.html)" 1 "skinning left of the slider"
+same "$(grep -c '<option value="1" selected>dqs' compare/index.html)" 1 "the other right of it"
 same "$(grep -c '<polyline' compare/index.html)" 4 "curves of the page"
 same "$(grep -c 'src="[^d]\|href=' compare/index.html)" 0 "pointers of the page to elsewhere"
 run 2 compare arm --solvers lbs,latice -q -o none

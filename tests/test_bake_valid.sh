@@ -20,6 +20,10 @@ done
 for profile in safe exact; do
     "$program" bake arm --solver dqs --fps 8 -q --targets $profile -o "$folder/arm-$profile.glb" || exit 1
 done
+for name in torus hand; do
+    "$program" bake "$name" --solver slide --fps 8 --end 0.5 -q -o "$folder/$name-slid.glb" || exit 1
+done
+"$program" bake arm --solver layers+slide --clip flex --fps 8 --end 0.5 -q --targets exact -o "$folder/arm-slid.glb" || exit 1
 "$program" bake "$folder/arm.glb" --solver dqs --clip twist --fps 8 -q -o "$folder/arm_twice.glb" || exit 1
 "$program" bake "$folder/arm.glb" --solver dqs --clip flex --fps 8 --prop cube --prop ball --prop table -q \
     -o "$folder/arm_props.glb" || exit 1

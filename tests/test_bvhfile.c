@@ -158,10 +158,26 @@ static void test_a_calibration_pose_is_left_out(void **state)
                                f == 0 ? 0 : (apart ? 80 : 0) + 15 * f);
         cutis_character *c = tube_with(text, NULL, 0);
         assert_true(fabsf(c->clips[2].end - (apart ? 0.40f : 0.44f)) < 1e-5f);
-        assert_int_equal(c->warning_count > 0 && strstr(c->warnings[c->warning_count - 1], "95 degrees") != NULL,
+        assert_int_equal(c->warning_count > 0 && strstr(c->warnings[c->warning_count - 1], "calibration pose") != NULL,
                          apart);
         cutis_character_destroy(c);
     }
+}
+
+/* A joint that twists about its own bone moves no other joint: the calibration pose is still detected. */
+static void test_twisting_joints_do_not_hide_a_calibration_pose(void **state)
+{
+    (void)state;
+    const char *motion = strstr(chain, "MOTION");
+    char text[3000];
+    int length =
+        snprintf(text, sizeof text, "%.*sMOTION\nFrames: 12\nFrame Time: 0.04\n", (int)(motion - chain), chain);
+    for (int f = 0; f < 12; f++)
+        length += snprintf(text + length, sizeof text - (size_t)length, "0 0 0 %d 0 0 0 %d 0\n",
+                           f == 0 ? 0 : 80 + 2 * f, f % 2 ? 60 : 0);
+    cutis_character *c = tube_with(text, NULL, 0);
+    assert_true(fabsf(c->clips[2].end - 0.40f) < 1e-5f);
+    cutis_character_destroy(c);
 }
 
 /* A character whose joints are named in another manner follows: the same bones point the same way. */
@@ -254,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_bones_that_rest_otherwise_are_aligned),
         cmocka_unit_test(test_errors_name_the_line),
         cmocka_unit_test(test_a_calibration_pose_is_left_out),
+        cmocka_unit_test(test_twisting_joints_do_not_hide_a_calibration_pose),
         cmocka_unit_test(test_names_that_mean_the_same_match),
         cmocka_unit_test(test_mocap_lands_where_the_packaged_clip_is),
     };

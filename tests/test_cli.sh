@@ -302,6 +302,14 @@ run 0 render arm --motion wave.bvh --map Ulna=forearm --frame 0s --size 64x64 -q
 checks=$((checks + 1))
 ! cmp -s waved.png still.png || fail "render does not show the motion"
 run 0 compare arm --motion wave.bvh --solvers lbs,dqs --end 0.2 -q -o waves
+run 0 compare arm --motion wave.bvh --clip wave --solvers lbs,dqs --end 0.2 -q -o named
+equal waves/sheet.png named/sheet.png "the motion's clip by its name"
+run 0 compare arm --motion wave.bvh --clip wave --prop ball --solvers lbs --end 0.2 -q -o balls
+differ waves/bend.png balls/bend.png "with and without a prop"
+run 0 make man --resolution 0.3 -o three.glb
+run 0 bake arm --solver lbs --motion three.glb --map upper_arm_l=upper_arm --map forearm_l=forearm -o t.npy --fps 2
+same "$(grep -c 'match none of the character' err)" 1 "warnings about the joints of a file of three clips"
+rm three.glb
 run 1 bake arm --solver lbs --motion tail.bvh -o t.npy
 run 1 render arm --motion tail.bvh -o t.png
 shows "give a name map" err
@@ -347,11 +355,24 @@ shows "Z points up"
 run 0 rig lying.obj --up z -o t.glb
 same "$(grep -c "does not stand" out) $(sed -n '2,3p' out)" "0 $(sed -n '2,3p' standing)" "a man with z up, turned"
 run 2 rig t.glb --up z -o u.glb
+# An up axis that is given is the only one; a named template is uncertain when an alternative fit is near.
+"$program" rig lying.obj --up y --template biped -o t.glb >out 2>err
+checks=$((checks + 1))
+! grep -q "Z points up" out || fail "--up y is fitted with +Z up"
+run 0 make cat -o cat.obj
+run 3 rig cat.obj --template biped -o t.glb
+shows "not certain: biped (0...) or an alternative fit (0...)"
+run 0 rig cat.obj --template tree -o t.glb
+shows "recognised: tree"
+rm cat.obj
 rm lying.obj standing
 run 0 bake bare.obj --solver lbs --motion arm.bvh -o t.glb --report t.json
 shows "bare has no skeleton" out
 shows "a biped" out
 same "$(value clip t.json)" "arm" "clip of a bare mesh"
+run 0 compare bare.obj --motion arm.bvh --clip arm --prop ball --solvers lbs -o bared
+shows "the pictures do not show the props" err
+written bared/sheet.png
 run 0 info t.glb
 shows "upper_arm_l" out
 [ ! -e t.glb.rig.glb ] || fail "a file was left behind"

@@ -749,7 +749,8 @@ static void props_catch_what_they_sweep(void **unused)
         arena memory = arena_create(NULL);
         contact_props props;
         const float origin[3] = {0, 0, 0}, start[3] = {0.2f, 0.5f, 0.1f};
-        assert_int_equal(contact_props_build(&props, &character, 1, origin, 0.4f, 0.1f, &memory, NULL), CUTIS_OK);
+        assert_int_equal(
+            contact_props_build(&props, &character, CONTACT_COLLIDERS, 1, origin, 0.4f, 0.1f, &memory, NULL), CUTIS_OK);
         float before[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, after[12] = {1, 0, 0, 0, 0, 1, 0, 2, 0, 0, 1, 0};
         contact_plane plane;
         int count = contact_props_search(&props, before, after, 0.01, 1, start, start, 0.05f, 0.01f, &plane, 1);

@@ -34,3 +34,18 @@ if [ -e $models ]; then
 else
     echo "skipped: $models is not there"
 fi
+# Skin that slides: morph targets of texture coordinates, which a plug-in of the loader plays.
+slides() { # NAME CLIP TOLERANCE [OPTIONS]
+    name=$1 clip=$2 tolerance=$3
+    shift 3
+    "$program" make "$name" --resolution 0.3 -o "$folder/slid.glb" > "$folder/out" || exit 1
+    "$program" convert "$folder/slid.glb" "$folder/slid.obj" > "$folder/out" || exit 1
+    set -- --solver slide --clip "$clip" --fps 12 --end 1 --threads 1 -q "$@"
+    "$program" bake "$folder/slid.glb" --outputs texcoords_steady -o "$folder/slid.npy" "$@" || exit 1
+    "$program" bake "$folder/slid.glb" -o "$folder/slid_baked.glb" "$@" || exit 1
+    (cd build/node && node "$root/scripts/three_texcoords.mjs" "$folder/slid_baked.glb" "$folder/slid.obj" \
+        "$folder/slid.npy.texcoords_steady.npy" "$clip" 12 "$tolerance") ||
+        { echo "$name $clip: three.js shows other texture coordinates"; exit 1; }
+}
+slides torus squash 0.002
+slides hand fist 0.004 --set bones.forearm.attach=1

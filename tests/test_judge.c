@@ -7,7 +7,7 @@ enum { FRAMES = 24 };
 
 typedef struct stage {
     cutis_character *character;
-    float *reference, *result, *inner; /* (FRAMES x vertex_count x 3) */
+    float *reference, *result, *inner, *sliding; /* (FRAMES x vertex_count x 3) */
     size_t floats;
 } stage;
 
@@ -43,15 +43,18 @@ static cutis_verdict stage_judge(stage *s)
     cutis_judge *judge;
     cutis_verdict verdict;
     assert_int_equal(cutis_judge_create(s->character, FRAMES, NULL, NULL, &judge, NULL), CUTIS_OK);
-    for (int f = 0; f < FRAMES; f++)
+    for (int f = 0; f < FRAMES; f++) {
         cutis_judge_frame(judge, s->result + (size_t)f * s->floats, s->reference + (size_t)f * s->floats,
                           s->inner ? s->inner + (size_t)f * s->floats : NULL);
+        if (s->sliding) cutis_judge_sliding(judge, s->sliding + (size_t)f * s->floats);
+    }
     cutis_judge_finish(judge, 0, 0, 0, &verdict);
     cutis_judge_destroy(judge);
     cutis_character_destroy(s->character);
     free(s->reference);
     free(s->result);
     free(s->inner);
+    free(s->sliding);
     return verdict;
 }
 
@@ -86,7 +89,7 @@ static void linear_skinning_is_good(void **state)
     assert_int_equal(v.level, CUTIS_GOOD);
     assert_int_equal(v.finding_count, 0);
     for (int i = 0; i < CUTIS_HARM_COUNT; i++)
-        if (i != CUTIS_HARM_STRETCH) assert_true(v.figures[i] == 0);
+        if (i != CUTIS_HARM_STRETCH && i != CUTIS_HARM_SECTION) assert_true(v.figures[i] == 0);
 }
 
 static void a_vertex_thrown_away_is_found(void **state)
@@ -184,7 +187,30 @@ static void trembling_is_found(void **state)
     assert_non_null(strstr(f->text, "right "));
 }
 
-/* Flesh that swings is no trembling at any phase, up to a quarter of the frame rate; a snap within a frame is. */
+/* Skin that slides far under positions that stay is found; only a leap is a jump. */
+static void sliding_and_its_jumps_are_found(void **state)
+{
+    (void)state;
+    for (int leaps = 0; leaps < 2; leaps++) {
+        stage s = stage_make();
+        s.sliding = calloc(FRAMES * s.floats, sizeof(float));
+        for (int f = 0; f < FRAMES; f++)
+            for (int v = 0; v < s.character->vertex_count; v++)
+                if (moves_with(s.character, v, "forearm_r"))
+                    s.sliding[(size_t)f * s.floats + 3 * (size_t)v] =
+                        (leaps ? (f < 10 ? 0.01f : 0.06f) : 0.3f * (float)f / (FRAMES - 1)) * s.character->size;
+        cutis_verdict v = stage_judge(&s);
+        assert_int_equal(v.level, leaps ? CUTIS_LOOK : CUTIS_BAD);
+        assert_int_equal(v.finding_count, 1);
+        const cutis_finding *f = find(&v, leaps ? CUTIS_HARM_SLIDING_JUMP : CUTIS_HARM_SLIDING);
+        assert_true(fabs(f->value - (leaps ? 0.05 : 0.3)) < 1e-3);
+        if (leaps) assert_true(f->first_frame == 10 && f->last_frame == 11);
+        assert_non_null(strstr(f->text, "right "));
+    }
+}
+
+/* Flesh that swings is no trembling at any phase, up to a quarter of the frame rate; a snap within a frame is a jump.
+ */
 static void a_swing_is_no_trembling(void **state)
 {
     (void)state;
@@ -205,7 +231,9 @@ static void a_swing_is_no_trembling(void **state)
             if (moves_with(s.character, v, "forearm_r"))
                 s.result[(size_t)f * s.floats + 3 * (size_t)v] += 0.03f * s.character->size;
     cutis_verdict v = stage_judge(&s);
-    assert_true(fabs(find(&v, CUTIS_HARM_JITTER)->value - 0.0075) < 0.002);
+    const cutis_finding *f = find(&v, CUTIS_HARM_POP);
+    print_message("%s\n", f->text);
+    assert_true(f->value > 0.01 && f->value <= 0.031);
 }
 
 static void lost_volume_is_found(void **state)
@@ -215,11 +243,11 @@ static void lost_volume_is_found(void **state)
     for (int f = 0; f < FRAMES; f++)
         for (int v = 0; v < s.character->vertex_count; v++) {
             float *x = s.result + (size_t)f * s.floats + 3 * (size_t)v;
-            x[0] *= 0.97f;
+            x[0] *= 0.92f;
         }
     cutis_verdict v = stage_judge(&s);
     assert_int_equal(v.level, CUTIS_LOOK);
-    assert_true(fabs(find(&v, CUTIS_HARM_VOLUME)->value - 0.03) < 0.02);
+    assert_true(fabs(find(&v, CUTIS_HARM_VOLUME)->value - 0.08) < 0.02);
 }
 
 /* A clip that draws its bones out by 40 %: flesh may keep the volume of rest, grow as skinning does, or less. */
@@ -393,6 +421,117 @@ static void a_pop_is_found(void **state)
     check_found(&s, CUTIS_LOOK, 11, 15, "left ");
 }
 
+/* The reference stands still for most of the clip; flesh that goes on moving is found, flesh that stands is not. */
+static void movement_at_rest_is_found(void **state)
+{
+    (void)state;
+    for (int moving = 0; moving < 2; moving++) {
+        stage s = stage_make();
+        for (int f = 1; f < FRAMES; f++)
+            memcpy(s.reference + (size_t)f * s.floats, s.reference, s.floats * sizeof(float));
+        memcpy(s.result, s.reference, FRAMES * s.floats * sizeof(float));
+        for (int f = 0; f < FRAMES && moving; f++)
+            limb_move(&s, f, "thigh_l", (const double[3]){0.001 * sin(0.9 * f), 0, 0});
+        cutis_verdict v = stage_judge(&s);
+        assert_int_equal(v.level, moving ? CUTIS_LOOK : CUTIS_GOOD);
+        if (moving) assert_non_null(strstr(find(&v, CUTIS_HARM_REST)->text, "left "));
+    }
+}
+
+/* A point that is pushed in by as much as the spike stands out is a fold. */
+static void a_dent_is_no_spike(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    const cutis_character *c = s.character;
+    int vertex = 0;
+    while (!moves_with(c, vertex, "spine")) vertex++;
+    double middle[3];
+    for (int f = 0; f < FRAMES; f++) {
+        limb_middle(&s, f, "spine", middle);
+        float *x = s.result + (size_t)f * s.floats + 3 * (size_t)vertex;
+        for (int k = 0; k < 3; k++) x[k] += 0.15f * ((float)middle[k] - x[k]);
+    }
+    cutis_verdict v = stage_judge(&s);
+    assert_true(v.figures[CUTIS_HARM_SPIKE] < cutis_harm_bound(CUTIS_HARM_SPIKE, CUTIS_LOOK));
+}
+
+/* An ankle that skinning flattens and the result keeps is a gain, and is named. */
+static void kept_volume_is_reported_as_gain(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    for (int f = 0; f < FRAMES; f++) {
+        memcpy(s.result + (size_t)f * s.floats, s.character->positions, s.floats * sizeof(float));
+        limb_scale(&s, f, "shin_l", (const double[3]){0.5, 1, 0.5});
+        memcpy(s.reference + (size_t)f * s.floats, s.result + (size_t)f * s.floats, s.floats * sizeof(float));
+        memcpy(s.result + (size_t)f * s.floats, s.character->positions, s.floats * sizeof(float));
+    }
+    cutis_verdict v = stage_judge(&s);
+    print_message("%s, %g %g\n", v.gained.text, v.gained.volume, v.gained.reference_volume);
+    assert_non_null(strstr(v.gained.text, "left ankle keeps 100 % of its volume"));
+    assert_true(v.gained.reference_volume < 0.95 && fabs(v.gained.volume - 1) < 0.01);
+}
+
+/* ---- agreement with the eye (tests/verdict_labels.txt) ---- */
+
+/* Whether a row of figures "name=value name=value" is out of a bound. */
+static bool row_is_found(char *figures)
+{
+    bool found = false;
+    for (char *word = strtok(figures, " "); word; word = strtok(NULL, " ")) {
+        char *value = strchr(word, '=');
+        assert_non_null(value);
+        *value++ = 0;
+        int harm = 0;
+        while (harm < CUTIS_HARM_COUNT && strcmp(cutis_harm_name((cutis_harm)harm), word) != 0) harm++;
+        if (harm == CUTIS_HARM_COUNT) fail_msg("tests/verdict_labels.txt: there is no figure %s", word);
+        found |= strtod(value, NULL) > cutis_harm_bound((cutis_harm)harm, CUTIS_LOOK);
+    }
+    return found;
+}
+
+/* 90 % of the rows that are held back, and no "good" for a result that is visibly worse, in either half. */
+static void bounds_agree_with_the_eye(void **state)
+{
+    (void)state;
+    enum { NAME, CLIP = 2, SOLVER = 4, SETTINGS, EYE, FIRST, FIGURES, COLUMNS = 10 };
+    FILE *file = fopen("tests/verdict_labels.txt", "r");
+    assert_non_null(file);
+    char line[2048];
+    int agreed[2] = {0, 0}, rows[2] = {0, 0}, passed = 0;
+
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#') continue;
+        char *columns[COLUMNS] = {line};
+        for (int i = 1; i < COLUMNS; i++) {
+            columns[i] = strstr(columns[i - 1], " | ");
+            assert_non_null(columns[i]);
+            *columns[i] = 0;
+            columns[i] += 3;
+        }
+
+        /* the half, by a hash that nobody chose */
+        char key[512];
+        snprintf(key, sizeof key, "%s %s %s %s", columns[NAME], columns[CLIP], columns[SOLVER], columns[SETTINGS]);
+        uint32_t hash = 2166136261u;
+        for (const char *c = key; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
+
+        bool worse = strcmp(columns[EYE], "worse") == 0 || strcmp(columns[EYE], "flawed") == 0;
+        bool found = row_is_found(columns[FIGURES]);
+        rows[hash & 1]++;
+        agreed[hash & 1] += worse == found;
+        passed += worse && !found;
+    }
+
+    fclose(file);
+    print_message("%d of %d rows agree in the half that was looked at, %d of %d in the half held back\n", agreed[0],
+                  rows[0], agreed[1], rows[1]);
+    assert_true(rows[0] + rows[1] >= 60 && rows[1] >= 30);
+    assert_true(10 * agreed[1] >= 9 * rows[1]);
+    assert_int_equal(passed, 0);
+}
+
 /* An arm sinks into the trunk where skinning keeps it out. */
 static void an_arm_in_the_trunk_is_found(void **state)
 {
@@ -420,6 +559,35 @@ static bool judge_with(void *context, const cutis_allocator *allocator)
     return result == CUTIS_OK;
 }
 
+/* Skinning that collapses with the result does not make a limb without a section good. */
+static void a_limb_twisted_to_a_thread_is_found(void **state)
+{
+    (void)state;
+    stage s = {.character = test_zoo("arm", 0.4)};
+    const cutis_character *c = s.character;
+    s.floats = 3 * (size_t)c->vertex_count;
+    s.reference = malloc(FRAMES * s.floats * sizeof(float));
+    s.result = malloc(FRAMES * s.floats * sizeof(float));
+
+    /* linear skinning, half a turn: result and reference */
+    cutis_model *model = test_build_def((cutis_model_def){.character = c, .solver = "lbs"});
+    cutis_state *skinned = test_state(model, NULL);
+    cutis_clip_motion motion = {c, cutis_character_find_clip(c, "twist"), 0};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+    for (int f = 0; f < FRAMES; f++) {
+        const float *positions = cutis_state_positions(model, skinned);
+        memcpy(s.reference + (size_t)f * s.floats, positions, s.floats * sizeof(float));
+        memcpy(s.result + (size_t)f * s.floats, positions, s.floats * sizeof(float));
+        cutis_state_step(model, skinned, &input, 1.4 / FRAMES);
+    }
+    cutis_state_destroy(skinned);
+    cutis_model_destroy(model);
+
+    cutis_verdict v = stage_judge(&s);
+    assert_true(find(&v, CUTIS_HARM_SECTION)->value > 0.9);
+    assert_true(v.level >= CUTIS_LOOK);
+}
+
 static void memory_may_fail(void **state)
 {
     (void)state;
@@ -439,6 +607,7 @@ int main(void)
         cmocka_unit_test(a_frozen_limb_is_found),
         cmocka_unit_test(trembling_is_found),
         cmocka_unit_test(a_swing_is_no_trembling),
+        cmocka_unit_test(sliding_and_its_jumps_are_found),
         cmocka_unit_test(lost_volume_is_found),
         cmocka_unit_test(drawn_out_bones_may_keep_the_volume),
         cmocka_unit_test(sinking_feet_are_found),
@@ -450,7 +619,12 @@ int main(void)
         cmocka_unit_test(a_crushed_head_is_found),
         cmocka_unit_test(a_hand_turned_inside_out_is_found),
         cmocka_unit_test(a_pop_is_found),
+        cmocka_unit_test(movement_at_rest_is_found),
+        cmocka_unit_test(a_dent_is_no_spike),
+        cmocka_unit_test(kept_volume_is_reported_as_gain),
+        cmocka_unit_test(bounds_agree_with_the_eye),
         cmocka_unit_test(an_arm_in_the_trunk_is_found),
+        cmocka_unit_test(a_limb_twisted_to_a_thread_is_found),
         cmocka_unit_test(memory_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,6 +273,7 @@ static void layers_lie_from_bone_to_skin(void **unused)
     }
     assert_true(counts[LATTICE_BONE] > 50 && counts[LATTICE_MUSCLE] > 50 && counts[LATTICE_FAT] > 50);
     assert_true(counts[LATTICE_SKIN] > counts[LATTICE_FAT] && counts[LATTICE_INNER3] == 0);
+    assert_int_equal(LATTICE_SKIN, 9); /* as model.h says of CUTIS_OUTPUT_ELEMENT_LAYER */
     scene_free(&s);
 
     /* More layers, one of them for one body part only; and none but muscle. */
@@ -1160,6 +1161,26 @@ static void stiffness_is_a_frequency(void **unused)
     assert_true(worst < 0.1);
 }
 
+/* The default width of a region reaches the default stiffness at any usual resolution, slender or squat: no warning. */
+static void default_stiffness_is_reached(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = {"arm", "man", "hand"};
+    static const char *const resolutions[] = {"16", "24", "32", "40", "48"};
+    for (int i = 0; i < COUNT_OF(names) * COUNT_OF(resolutions); i++) {
+        const char *resolution = resolutions[i % COUNT_OF(resolutions)];
+        const char *const texts[] = {"resolution", resolution, NULL};
+        scene s = scene_make(names[i / COUNT_OF(resolutions)], texts);
+        cutis_model_info info = cutis_model_get_info(s.model);
+        if (info.warning_count) fail_msg("%s at resolution %s: %s", s.character->name, resolution, info.warnings[0]);
+
+        /* no region is at the limit, where flesh would be softer than its frequency says */
+        const lattice_model *m = scene_lattice(&s);
+        for (int v = 0; v < m->count; v++) assert_true(m->regions.stiffness[v] < 1.5f);
+        scene_free(&s);
+    }
+}
+
 /* Kinetic energy of the flesh; the mass of a voxel is that which shape matching implies. */
 static double flesh_energy(const scene *s)
 {
@@ -1636,6 +1657,7 @@ int main(void)
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(a_mesh_without_skeleton_stays_put),
         cmocka_unit_test(stiffness_is_a_frequency),
+        cmocka_unit_test(default_stiffness_is_reached),
         cmocka_unit_test(damping_is_what_is_asked_for),
         cmocka_unit_test(thin_flesh_is_damped_faster),
         cmocka_unit_test(undamped_flesh_keeps_its_energy),

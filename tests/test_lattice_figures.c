@@ -119,7 +119,9 @@ static void layers_show_what_the_paper_says(const cutis_character *c, const char
     } rows[ROWS] = {
         [LAYERS] = {"all layers", {NULL}},
         [STIFF] = {"one layer, stiffness of muscle", {"fat_ratio", "0", "skin_layer", "off", NULL}},
-        [OVERDRIVEN] = {"the same, gain 3.3", {"fat_ratio", "0", "skin_layer", "off", "gain", "3.3", NULL}},
+        /* the paper's k_s, at the paper's width of a region: beyond what leapfrog carries */
+        [OVERDRIVEN] = {"the same, gain 3.3, region 3",
+                        {"fat_ratio", "0", "skin_layer", "off", "gain", "3.3", "region", "3", NULL}},
         [SOFT] = {"one layer, stiffness of fat",
                   {"fat_ratio", "0", "skin_layer", "off", "muscle_stiffness", "3", "muscle_damping", "10", NULL}},
         [HELD] = {"all layers, stretch constraints of 20 Hz", {"stretch_stiffness", "20", NULL}},

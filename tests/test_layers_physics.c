@@ -56,6 +56,61 @@ static void every_sub_volume_is_kept(void **unused)
     }
 }
 
+/* A clip that stops at a time. */
+typedef struct stopped {
+    cutis_clip_motion motion;
+    double at;
+} stopped;
+
+static void stopped_sample(void *context, double time, float *joints)
+{
+    const stopped *s = context;
+    cutis_clip_motion_sample((void *)&s->motion, fmin(time, s->at), joints);
+}
+
+/* The furthest that a vertex moves in a frame of the last half second, over the size: the flexed arm is held still. */
+static double held_motion(const cutis_character *c, const char *fat_stiffness)
+{
+    cutis_setting setting = {"fat_stiffness", fat_stiffness};
+    cutis_model *model =
+        test_build_def((cutis_model_def){.character = c, .solver = "layers", .settings = &setting, .setting_count = 1});
+    cutis_state *state = test_state(model, NULL);
+    stopped motion = {{c, cutis_character_find_clip(c, "flex"), 0}, 1.3};
+    cutis_step_input input = {.motion = {&motion, stopped_sample}};
+    size_t bytes = 3 * (size_t)c->vertex_count * sizeof(float);
+    float *before = malloc(bytes);
+    double most = 0;
+
+    for (int f = 0; f < 75; f++) {
+        cutis_state_step(model, state, &input, 1 / 30.0);
+        const float *now = cutis_state_positions(model, state);
+        for (int v = 0; v < c->vertex_count && f >= 60; v++)
+            most = fmax(most, (double)vec3_distance(vec3_load(now + 3 * v), vec3_load(before + 3 * v)));
+        memcpy(before, now, bytes);
+    }
+
+    assert_true(cutis_state_stats(model, state)->contacts > 50);
+    free(before);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    return most / (double)c->size;
+}
+
+/* Flesh that contact holds near its bound does not swing for ever. */
+static void held_flesh_calms_down(void **unused)
+{
+    (void)unused;
+    test_is_heavy();
+    static const char *const stiffnesses[] = {"2", "4", "8", "20"};
+    cutis_character *c = test_zoo("arm", 0.3);
+    for (int i = 0; i < COUNT_OF(stiffnesses); i++) {
+        double most = held_motion(c, stiffnesses[i]);
+        print_message("held arm, fat of %s Hz: %.3f %% of the size a frame\n", stiffnesses[i], 100 * most);
+        assert_true(most < 0.006);
+    }
+    cutis_character_destroy(c);
+}
+
 /* The layers of a character, with what the volume loop works on. */
 typedef struct volume_bench {
     cutis_character *character;
@@ -226,7 +281,7 @@ static void orientations_level_out_on_a_line(void **unused)
                          .sums = ARENA_ARRAY(&b.memory, float, entries *SUM_STRIDE),
                          .maps = ARENA_ARRAY(&b.memory, float, entries *SUM_STRIDE)};
     float *ties = ARENA_ARRAY(&b.memory, float, particles);
-    float **arrays[] = {it.x, it.inert, it.last, it.target, it.centre, it.base_x};
+    float **arrays[] = {it.x, it.inert, it.last, it.target, it.centre, it.base_x, it.pulls};
     for (size_t a = 0; a < sizeof arrays / sizeof arrays[0]; a++)
         for (int c = 0; c < 3; c++) arrays[a][c] = ARENA_ARRAY(&b.memory, float, particles);
     for (int c = 0; c < 3; c++) it.push[c] = ARENA_ARRAY(&b.memory, float, n);
@@ -503,6 +558,7 @@ int main(int argc, char **argv)
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_sub_volume_is_kept),
+        cmocka_unit_test(held_flesh_calms_down),
         cmocka_unit_test(cuts_that_move_harm_no_limb),
         cmocka_unit_test(flesh_answers_for_no_more_than_itself),
         cmocka_unit_test(sub_volumes_tile_the_body),

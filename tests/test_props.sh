@@ -14,8 +14,8 @@ tells props.json "[p['role'] for p in r['props']] == ['soft', 'rigid', 'collider
 tells props.json "all(abs(a - b) < 1e-6 for a, b in zip(r['props'][0]['start'], [0, -0.09, 0.08]))"
 tells props.json "all(abs(a - b) < 1e-6 for a, b in zip(r['props'][1]['start'], [0.1, 0.2, -0.3]))"
 # Under a solver that moves nothing, nothing moves.
-tells props.json "all(p['start'] == p['end'] and p['lift'] == 0 and p['penetration'] == 0 for p in r['props'])"
-tells props.json "set(r['props'][0]) == {'name', 'role', 'start', 'end', 'lift', 'penetration', 'crossings', 'bone', 'bone_depth', 'force'}"
+tells props.json "all(p['start'] == p['end'] and p['lift'] == 0 and p['dropped'] is None for p in r['props'])"
+tells props.json "set(r['props'][0]) == {'name', 'role', 'start', 'end', 'lift', 'penetration', 'crossings', 'dropped', 'bone', 'bone_depth', 'force'}"
 # The table stands below hand and cube: the cube reaches down to -0.12.
 tells props.json "r['props'][2]['start'][1] < -0.12"
 # An option in a configuration file.
@@ -89,12 +89,34 @@ run 0 render hand props.pc2 --prop table --clip grasp --frame 2 $small -o cache.
 run 0 compare hand --clip grasp --solvers lbs,dqs --fps 2 --prop cube -q -o compared
 tells compared/compare.json "all(s['props'][0]['name'] == 'cube' for s in r['solvers'].values())"
 
+# A baked file shows the props that the bake had; a cache of the skin says that it cannot.
+run 0 render hand made.glb --frame 2 $small -o made.png
+run 0 bake hand --solver lbs --clip grasp --fps 5 -q -o bare.glb
+run 0 render hand bare.glb --frame 2 $small -o bare.png
+differ bare.png made.png "the cube of a baked file is not drawn"
+run 0 render hand plain.pc2 --prop ball --clip grasp --frame 2 --size 64x48 --style samples:1 -o cache.png
+shows "prop 'ball' is not drawn, because 'plain.pc2' does not hold its motion" err
+
+# ---- a prop without effect, or that does not move, says so once ----
+for solver in lbs dqs curves slide; do
+    run 0 bake arm.glb --solver $solver --clip flex --start 0 --end 0.1 --prop ball -o moved.npy
+    [ "$(grep -c "prop 'ball' has no effect under solver $solver" err)" = 1 ] || fail "$solver: no warning, or several"
+done
+for solver in layers lattice; do
+    run 0 bake arm.glb --solver $solver --clip flex --start 0 --end 0.1 --prop cube -o moved.npy
+    [ "$(grep -c "prop 'cube' does not move under solver $solver" err)" = 1 ] || fail "$solver: no warning, or several"
+done
+
+# ---- a floor at the lowest point at rest, under every solver with contact ----
+run 0 bake arm.glb --solver layers --clip flex --start 0 --end 0.1 --prop floor -q --report floor.json -o floor.npy
+tells floor.json "abs(r['props'][0]['start'][1] + 0.0565) < 0.01 and r['props'][0]['role'] == 'collider'"
+
 # ---- errors: the output stays as it was ----
 cp props.pc2 before.pc2
 run 2 $bake --prop cbue -o props.pc2
 says "there is no built-in prop 'cbue'; did you mean 'cube'?"
 run 2 $bake --prop wardrobe -o props.pc2
-says "there is no built-in prop 'wardrobe'; there are cube, ball and table, or give a .glb file"
+says "there is no built-in prop 'wardrobe'; there are cube, ball, table and floor, or give a .glb file"
 run 2 $bake --prop cube@1,2 -o props.pc2
 says "--prop cube@1,2: after the @ give X,Y,Z or X,Y,Z,SCALE"
 run 2 $bake --prop cube@1,2,nan -o props.pc2
@@ -102,7 +124,7 @@ says "--prop cube@1,2,nan: after the @ give X,Y,Z or X,Y,Z,SCALE"
 run 2 $bake --prop ball@0,0,0,-1 -o props.pc2
 says "--prop ball@0,0,0,-1: the scale must be above 0"
 run 2 $bake --prop @1,2,3 -o props.pc2
-says "--prop '@1,2,3': the name is missing; use cube, ball, table or a .glb file"
+says "--prop '@1,2,3': the name is missing; use cube, ball, table, floor or a .glb file"
 run 1 $bake --prop missing.glb -o props.pc2
 says "cannot open 'missing.glb': No such file or directory"
 run 2 $bake --prop thing.obj -o props.pc2
@@ -122,7 +144,8 @@ tells grasp.json "0.285 < r['props'][0]['lift'] < 0.315"
 # Without friction it slips.
 run 0 make hand --resolution 0.3 --quiet -o coarse.glb
 run 0 bake coarse.glb --solver springs --clip grasp --prop cube --set friction=0 -q --report slip.json -o slip.npy
-tells slip.json "r['props'][0]['lift'] < 0.1"
+tells slip.json "r['props'][0]['lift'] < 0.1 and r['props'][0]['dropped'] > 60"
+tells slip.json "\"prop 'cube' was dropped\" in r['verdict']['text']"
 rm -f grasp.glb grasp.json coarse.glb slip.json slip.npy
 tidy
 finish

@@ -181,4 +181,99 @@ tidy
 run 0 --help
 grep -q '^example' out || fail "--help has no example"
 
+# ---- materials: colour, image, hole, opacity; plain clay beside; PNG and JPEG ----
+cat >plates.py <<'END'
+"""Two plates, one behind the other, as plates.glb (PNG) and plates_jpeg.glb: the front one red where its texture is
+opaque, with a hole on the right through which the green one is seen."""
+import json, os, struct, subprocess, zlib
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+def png(width, height, pixel):
+    rows = b"".join(b"\0" + b"".join(bytes(pixel(x, y)) for x in range(width)) for y in range(height))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+def glb(path, image, kind, extra):
+    buffers, views, accessors = b"", [], []
+    def put(data):
+        nonlocal buffers
+        views.append({"buffer": 0, "byteOffset": len(buffers), "byteLength": len(data)})
+        buffers += data + b"\0" * (-len(data) % 4)
+        return len(views) - 1
+    def plate(z):
+        corners = [(-1, -1, z), (1, -1, z), (1, 1, z), (-1, 1, z)]
+        accessors.append({"bufferView": put(b"".join(struct.pack("<3f", *c) for c in corners)), "componentType": 5126,
+                          "count": 4, "type": "VEC3", "min": [-1, -1, z], "max": [1, 1, z]})
+        accessors.append({"bufferView": put(struct.pack("<8f", 0, 1, 1, 1, 1, 0, 0, 0)), "componentType": 5126,
+                          "count": 4, "type": "VEC2"})
+        accessors.append({"bufferView": put(struct.pack("<6H", 0, 1, 2, 0, 2, 3)), "componentType": 5123, "count": 6,
+                          "type": "SCALAR"})
+        n = len(accessors)
+        return {"attributes": {"POSITION": n - 3, "TEXCOORD_0": n - 2}, "indices": n - 1}
+    front, back = plate(0.1), plate(-0.1)
+    front["material"], back["material"] = 0, 1
+    view = put(image)
+    doc = {"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+           "meshes": [{"primitives": [front, back]}], "accessors": accessors, "bufferViews": views,
+           "images": [{"bufferView": view, "mimeType": kind}], "textures": [{"source": 0}],
+           "materials": [{"name": "front", "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}, **extra},
+                         {"name": "back", "pbrMetallicRoughness": {"baseColorFactor": [0, 1, 0, 1]}}],
+           "buffers": [{"byteLength": len(buffers)}]}
+    text = json.dumps(doc).encode()
+    text += b" " * (-len(text) % 4)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<III", 0x46546C67, 2, 28 + len(text) + len(buffers)))
+        f.write(struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(buffers), 0x004E4942) + buffers)
+
+holed = png(16, 16, lambda x, y: (230, 20, 20, 255 if x < 8 else 0))
+glb("plates.glb", holed, "image/png", {"alphaMode": "MASK"})
+glb("opaque.glb", holed, "image/png", {})
+glb("broken.glb", holed[:40], "image/png", {})
+open("red.png", "wb").write(png(16, 16, lambda x, y: (230, 20, 20, 255)))
+subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", "red.png", "red.jpg"], check=True)
+glb("jpeg.glb", open("red.jpg", "rb").read(), "image/jpeg", {})
+END
+cat >pixel.py <<'END'
+"""pixel(path, x, y): red, green, blue of a place (shares of width and height) of a PNG of 8 bits."""
+import struct, zlib
+
+def pixel(path, x, y):
+    data = open(path, "rb").read()
+    width, height, depth, kind = struct.unpack(">IIBB", data[16:26])
+    at, packed, size = 8, b"", 4 if kind == 6 else 3
+    while at < len(data):
+        length, name = struct.unpack(">I4s", data[at:at + 8])
+        packed += data[at + 8:at + 8 + length] if name == b"IDAT" else b""
+        at += length + 12
+    raw, before = zlib.decompress(packed), bytearray(width * size)
+    for row in range(int(y * height) + 1):
+        begin = row * (width * size + 1)
+        line = bytearray(raw[begin + 1:begin + 1 + width * size])
+        for i in range(len(line)):
+            a, b = (line[i - size] if i >= size else 0), before[i]
+            c = before[i - size] if i >= size else 0
+            near = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
+            line[i] = (line[i] + (0, a, b, (a + b) // 2, near)[raw[begin]]) & 255
+        before = line
+    return tuple(before[int(x * width) * size:][:3])
+END
+python3 plates.py || fail "the plates cannot be made"
+for name in plates opaque jpeg; do run 0 $name.glb --view 0,0 --style samples:1,no-floor --size 64x64 -o $name.png; done
+run 0 plates.glb --view 0,0 --style samples:1,no-floor --size 64x64 --color clay -o clay.png
+holds "materials show as the file has them" <<'END'
+from pixel import pixel
+def shown(name, x, what):
+    r, g, b = pixel(name + ".png", x, 0.5)
+    good = {"red": r > 1.5 * max(g, b), "green": g > 1.5 * max(r, b), "clay": r > g > b and r < 1.5 * g}[what]
+    assert good, (name, x, what, (r, g, b))
+shown("plates", 0.3, "red"), shown("plates", 0.7, "green")
+shown("opaque", 0.3, "red"), shown("opaque", 0.7, "red")
+shown("jpeg", 0.3, "red"), shown("jpeg", 0.7, "red")
+shown("clay", 0.3, "clay"), shown("clay", 0.7, "clay")
+END
+run 0 broken.glb --view 0,0 --style samples:1 --size 64x64 -o broken.png
+shows "the image of front" err
+
 finish

@@ -109,6 +109,20 @@ static double leg_straight(const double hip[3], const double knee[3], const doub
     return sqrt(lengths[2]) / (sqrt(lengths[0]) + sqrt(lengths[1]));
 }
 
+/* All of a file. */
+static char *file_text(const char *path, long *size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = ftell(file);
+    rewind(file);
+    char *text = malloc((size_t)*size);
+    assert_int_equal(fread(text, 1, (size_t)*size, file), *size);
+    fclose(file);
+    return text;
+}
+
 /*
  * Places of the capture's feet in each frame (frame_count x 2 x 3), and its height. straight: (frame_count x 2) how
  * straight its legs are, to be freed, or NULL.
@@ -116,13 +130,8 @@ static double leg_straight(const double hip[3], const double knee[3], const doub
 static double (*capture_feet(const char *path, int *frame_count, double *frame_time, double *height,
                              double (**straight)[2]))[2][3]
 {
-    FILE *file = fopen(path, "rb");
-    fseek(file, 0, SEEK_END);
-    long size = ftell(file);
-    rewind(file);
-    char *text = malloc((size_t)size);
-    assert_int_equal(fread(text, 1, (size_t)size, file), size);
-    fclose(file);
+    long size;
+    char *text = file_text(path, &size);
     cutis_error error;
     bvh_reader r = {.name = "capture", .cursor = text, .end = text + size, .line = 1, .error = &error};
     r.memory = arena_create(NULL);
@@ -169,13 +178,8 @@ static double (*capture_feet(const char *path, int *frame_count, double *frame_t
 static double (*capture_places(const char *path, const char *const names[2][3], int *frame_count,
                                double *frame_time))[2][3][3]
 {
-    FILE *file = fopen(path, "rb");
-    fseek(file, 0, SEEK_END);
-    long size = ftell(file);
-    rewind(file);
-    char *text = malloc((size_t)size);
-    assert_int_equal(fread(text, 1, (size_t)size, file), size);
-    fclose(file);
+    long size;
+    char *text = file_text(path, &size);
 
     cutis_error error;
     bvh_reader r = {.name = "capture", .cursor = text, .end = text + size, .line = 1, .error = &error};
@@ -831,13 +835,8 @@ static char *told_hierarchy(const bvh_reader *r, int told, int joint, char *text
 /* The text of a capture that says the same in another way. */
 static char *told_make(const char *path, int told)
 {
-    FILE *file = fopen(path, "rb");
-    fseek(file, 0, SEEK_END);
-    long size = ftell(file);
-    rewind(file);
-    char *text = malloc((size_t)size);
-    assert_int_equal(fread(text, 1, (size_t)size, file), size);
-    fclose(file);
+    long size;
+    char *text = file_text(path, &size);
     cutis_error error;
     bvh_reader from = {.name = "capture", .cursor = text, .end = text + size, .line = 1, .error = &error};
     from.memory = arena_create(NULL);
@@ -1160,14 +1159,55 @@ static void animals_move_animals_and_no_people(void **unused)
     cutis_character_destroy(c);
 }
 
+/* Every capture begins with a T pose, at any frame rate: that frame is left out, and no second one is. */
+static void captures_lose_only_their_calibration_pose(void **unused)
+{
+    (void)unused;
+    static const char *const NAMES[] = {"02_01", "02_03", "02_04", "07_01", "16_03", "22_16", "55_02"};
+    for (int i = 0; i < (int)(sizeof NAMES / sizeof *NAMES); i++) {
+        char name[64];
+        snprintf(name, sizeof name, "cmu-mocap/%s.bvh", NAMES[i]);
+        const char *path = test_model(name);
+        if (!path) skip();
+        for (int step = 1; step <= 5; step += 2) {
+            long size;
+            char *text = file_text(path, &size);
+            cutis_error error;
+            bvh_reader r = {.name = name, .cursor = text, .end = text + size, .line = 1, .error = &error};
+            r.memory = arena_create(NULL);
+            warning_list warnings = {.memory = &r.memory};
+            assert_int_equal(bvh_read(&r), CUTIS_OK);
+
+            /* 120, 40 and 24 frames per second */
+            int count = 1;
+            for (int f = 1; f < r.frame_count; f += step, count++)
+                memmove(r.values + (size_t)count * (size_t)r.channel_count,
+                        r.values + (size_t)f * (size_t)r.channel_count, (size_t)r.channel_count * sizeof *r.values);
+            r.frame_count = count;
+            for (int again = 0; again < 2; again++) {
+                assert_int_equal(bvh_drop_calibration(&r, &warnings), CUTIS_OK);
+                assert_int_equal(r.frame_count, count - 1);
+            }
+            arena_destroy(&r.memory);
+            free(text);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shape_tells_what_names_tell),     cmocka_unit_test(bones_keep_their_length_and_feet_stand),
-        cmocka_unit_test(legs_bend_as_the_capture_does),   cmocka_unit_test(walkers_stand_upright),
-        cmocka_unit_test(hips_may_lie_anywhere),           cmocka_unit_test(limbs_of_one_joint_hang),
-        cmocka_unit_test(arms_point_as_the_capture_does),  cmocka_unit_test(turned_characters_walk_the_same),
-        cmocka_unit_test(captures_may_be_told_in_any_way), cmocka_unit_test(animals_keep_their_posture),
-        cmocka_unit_test(goals_go_with_their_hands),       cmocka_unit_test(animals_move_animals_and_no_people)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(captures_lose_only_their_calibration_pose),
+                                       cmocka_unit_test(shape_tells_what_names_tell),
+                                       cmocka_unit_test(bones_keep_their_length_and_feet_stand),
+                                       cmocka_unit_test(legs_bend_as_the_capture_does),
+                                       cmocka_unit_test(walkers_stand_upright),
+                                       cmocka_unit_test(hips_may_lie_anywhere),
+                                       cmocka_unit_test(limbs_of_one_joint_hang),
+                                       cmocka_unit_test(arms_point_as_the_capture_does),
+                                       cmocka_unit_test(turned_characters_walk_the_same),
+                                       cmocka_unit_test(captures_may_be_told_in_any_way),
+                                       cmocka_unit_test(animals_keep_their_posture),
+                                       cmocka_unit_test(goals_go_with_their_hands),
+                                       cmocka_unit_test(animals_move_animals_and_no_people)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

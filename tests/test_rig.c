@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "character/skinning.h"
+#include "rig/skeleton_template.h"
 
 static void assert_full_weights(const cutis_character *c)
 {
@@ -209,6 +210,128 @@ static bool says(const cutis_rig *rig, const char *what)
     for (int i = 0; i < rig->sentence_count; i++)
         if (strstr(rig->sentences[i], what)) return true;
     return false;
+}
+
+/* The man cut into triangles, so that the solid is used, with two eyes: closed parts of their own before the face. */
+static cutis_character *man_with_eyes(const cutis_character *man)
+{
+    static const float corners[4][3] = {{-1, -1, -1}, {1, 1, -1}, {1, -1, 1}, {-1, 1, 1}};
+    static const int faces[4][3] = {{0, 1, 2}, {0, 2, 3}, {0, 3, 1}, {1, 3, 2}};
+    int head = cutis_character_find_joint(man, "head");
+    int n = man->vertex_count, t = man->triangle_count;
+    float *positions = malloc(3 * sizeof *positions * (size_t)(n + 8));
+    int *triangles = malloc(3 * sizeof *triangles * (size_t)(t + 8));
+    int *first = malloc(sizeof *first * (size_t)(t + 9));
+    assert_true(positions && triangles && first && head >= 0);
+    memcpy(positions, man->positions, 3 * sizeof *positions * (size_t)n);
+    memcpy(triangles, man->triangles, 3 * sizeof *triangles * (size_t)t);
+
+    for (int eye = 0; eye < 2; eye++)
+        for (int i = 0; i < 4; i++)
+            for (int k = 0; k < 3; k++) {
+                float middle = -man->joints[head].inverse_bind[4 * k + 3] + (k == 0 ? (eye ? 0.03f : -0.03f) : 0.05f);
+                positions[3 * (n + 4 * eye + i) + k] = middle + 0.012f * corners[i][k];
+                triangles[3 * (t + 4 * eye + i) + k] = n + 4 * eye + faces[i][k];
+            }
+    for (int i = 0; i <= t + 8; i++) first[i] = 3 * i;
+
+    cutis_character given = {.name = "man with eyes", .vertex_count = n + 8, .positions = positions};
+    cutis_character *made = NULL;
+    given.face_count = t + 8;
+    given.face_first = first;
+    given.corners = triangles;
+    assert_int_equal(cutis_character_create(&given, NULL, &made, NULL), CUTIS_OK);
+    free(positions);
+    free(triangles);
+    free(first);
+    return made;
+}
+
+/* Parts of their own, such as eyes, do not cost the fingers: each hand is found by itself. */
+static void test_fingers_are_found_on_a_body_of_several_parts(void **state)
+{
+    (void)state;
+    cutis_character *man = test_zoo("man", 1), *body = man_with_eyes(man);
+    cutis_rig_def def = cutis_rig_def_default();
+    cutis_rig *rig;
+    def.character = body;
+    def.y_up = true;
+    assert_int_equal(cutis_rig_create(&def, &rig, NULL), CUTIS_OK);
+    double height = (double)(man->bounds_max[1] - man->bounds_min[1]), sum = 0;
+    int count = 0;
+    for (int j = 0; j < man->joint_count; j++) {
+        static const char *const FINGERS[] = {"thumb", "index", "middle", "ring", "pinky"};
+        for (int k = 0; k < 5; k++) {
+            if (strncmp(man->joints[j].name, FINGERS[k], strlen(FINGERS[k])) != 0) continue;
+            int own = cutis_character_find_joint(rig->character, man->joints[j].name);
+            assert_true(own >= 0);
+            vec3 a = joint_bind_place(&man->joints[j]), b = joint_bind_place(&rig->character->joints[own]);
+            sum += 100 * (double)vec3_distance(a, b) / height;
+            count++;
+        }
+    }
+    print_message("%d finger joints, %.2f %% of the height in the mean\n", count, sum / count);
+    assert_int_equal(count, 30);
+    assert_true(sum / count < 1.5);
+    cutis_rig_destroy(rig);
+    cutis_character_destroy(body);
+    cutis_character_destroy(man);
+}
+
+/* The tip of a short little finger is nearer to the thumb's than that of the ring finger: the row decides. */
+static void test_fingers_are_in_the_order_of_their_row(void **state)
+{
+    (void)state;
+    /* thumb, index, middle, ring, pinky; shuffled for the search, the wrist at the origin */
+    static const float tips[5][3] = {{4, 7, 0}, {2, 13, 0}, {0.5f, 14, 0}, {-1, 13.5f, 0}, {-2, 9, 0}};
+    static const int shuffled[5] = {3, 1, 4, 0, 2};
+    const float to_ring = (float)hypot(5, 6.5), to_pinky = (float)hypot(6, 2);
+    assert_true(to_pinky < to_ring);
+    limbs *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    finger_set set = {.count = 5};
+    for (int i = 0; i < 5; i++) {
+        f->all[i].tip = i;
+        set.limbs[i] = shuffled[i];
+    }
+    mesh m = {.point_count = 5, .positions = tips[0]};
+    posture b = {.m = &m, .f = f};
+    fingers_order(&b, &set, (vec3){0, 0, 0});
+    for (int i = 0; i < 5; i++) assert_int_equal(set.limbs[i], i);
+    free(f);
+}
+
+/* Which axis is up is a field of the result; y_up leaves the other one out. */
+static void test_the_up_axis_is_reported_and_can_be_pinned(void **state)
+{
+    (void)state;
+    cutis_character *man = test_zoo("man", 0.3), *lying;
+    float *positions = malloc(3 * sizeof *positions * (size_t)man->vertex_count);
+    assert_non_null(positions);
+    for (int v = 0; v < man->vertex_count; v++) {
+        positions[3 * v] = man->positions[3 * v];
+        positions[3 * v + 1] = -man->positions[3 * v + 2];
+        positions[3 * v + 2] = man->positions[3 * v + 1];
+    }
+    cutis_character given = *man;
+    given.positions = positions;
+    assert_int_equal(cutis_character_create(&given, NULL, &lying, NULL), CUTIS_OK);
+
+    cutis_rig_def def = cutis_rig_def_default();
+    def.character = lying;
+    def.skeleton = "biped";
+    for (int pinned = 0; pinned < 2; pinned++) {
+        cutis_rig *rig;
+        def.y_up = pinned;
+        assert_int_equal(cutis_rig_create(&def, &rig, NULL), CUTIS_OK);
+        assert_int_equal(rig->z_up, !pinned);
+        assert_int_equal(says(rig, "+Z points up"), !pinned);
+        assert_int_equal(rig->recognised, !pinned); /* a man on his back is no good biped that stands */
+        cutis_rig_destroy(rig);
+    }
+    free(positions);
+    cutis_character_destroy(lying);
+    cutis_character_destroy(man);
 }
 
 /* The man with a hole in the back, a stray tetrahedron, and a triangle that joins his two legs. */
@@ -453,6 +576,9 @@ static void rigging_a_gltf_file_keeps_all_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fingers_are_found_on_a_body_of_several_parts),
+        cmocka_unit_test(test_fingers_are_in_the_order_of_their_row),
+        cmocka_unit_test(test_the_up_axis_is_reported_and_can_be_pinned),
         cmocka_unit_test(heat_comes_near_hand_made_weights),
         cmocka_unit_test(landmarks_lay_a_body_where_no_limbs_are_seen),
         cmocka_unit_test(a_foreign_skeleton_is_fitted),

@@ -49,6 +49,9 @@ assert near < 0.2 * max(map(abs, sliding)), near
 text = open("slide.usda").read()
 assert "primvars:st.timeSamples" in text and text.count("{") == text.count("}")
 END
+# The verdict sees skin that slides: half way round a cylinder whose right end is loose.
+run 0 bake cylinder --solver slide --clip twist --set zeta=0 --fps 10 --threads 1 -q --outputs sliding --report far.json -o far.npy
+tells far.json "r['verdict']['level'] != 'good' and 'the skin slides by' in r['verdict']['text']"
 # Textures: a pattern through all islands, the border of an image, wrinkles with their weights.
 run 0 texture torus.glb veins@8 --size 128 --border 8 -o veins.png
 shows "128 x 128, islands"
@@ -66,6 +69,30 @@ shape, weights = read_npy("wrinkles.png.weights.npy")
 _, folds = read_npy("folds.npy.folds.npy")
 assert shape[0] * shape[1] * 3 == len(folds) and 0 <= min(weights) and max(weights) == 1, shape
 END
+
+# A .glb moves its texture coordinates; what holds positions only is refused, unless the sliding goes somewhere.
+run 0 $bake --solver slide --report slide.json -o slide.glb
+differ torus.glb slide.glb "skin that slides is written into a .glb"
+tells slide.json "r['morphs']['texcoord_targets'] > 0 and r['morphs']['texcoord_max_error'] < 1.1e-3 < 1e-2 < r['morphs']['texcoord_residual']"
+run 0 $bake --solver slide --targets exact --report slide.json -o exact.glb
+tells slide.json "r['morphs']['texcoord_targets'] == r['morphs']['targets'] and r['morphs']['texcoord_max_error'] < 1e-5"
+run 0 $bake --solver slide --set output=vertices --report slide.json -o vertices.glb
+tells slide.json "r['morphs']['texcoord_targets'] == 0 and r['morphs']['residual'] > 1e-2"
+run 1 $bake --solver slide --targets safe -o safe.glb
+shows "cannot hold how the skin slides in targets of positions alone" err
+for ending in pc2 mdd npy vat obj; do
+    run 1 $bake --solver slide -o "only.$ending"
+    says "'only.$ending' holds positions only, which sliding skin does not move; write .glb or .usda, or set output=vertices, or add --outputs texcoords or sliding"
+    [ ! -e "only.$ending" ] || fail "a file is written"
+    run 0 $bake --solver lbs+slide --end 0.2 --outputs wrinkle -o "beside.$ending"
+    run 0 $bake --solver lbs+slide --end 0.2 --set slide.output=vertices -o "moved.$ending"
+done
+run 0 make torus --resolution 0.1 -o torus.obj
+sed -e '/^vt/d' -e 's|/[0-9]*||g' torus.obj >bare.obj
+run 0 bake bare.obj --solver lbs -q -o bare.npy
+run 1 bake bare.obj --solver slide --motion bare.npy -q -o bare.glb
+shows "cannot hold how the skin slides, because bare has no texture coordinates; unwrap it" err
+tidy
 
 # What cannot be is refused with a sentence, and nothing is written: refuses COMMAND ENDING CODE [arguments].
 refuses() {

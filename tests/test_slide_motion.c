@@ -457,6 +457,43 @@ static void shape_is_accurate(void **state)
     }
 }
 
+/* Vertices that move with their skin enclose what the body encloses, though they go from flat to curved places. */
+static void moved_vertices_keep_the_volume(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *character, *clip;
+        double time;
+    } cases[] = {{"hand", "fist", 0.9}, {"torus", "squash", 0.8}};
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        cutis_character *c = test_zoo(cases[i].character, 0.5);
+        static const char *const settings[] = {"output=vertices", NULL};
+        cutis_model *model = test_build(c, "slide", settings), *body = test_build(c, "lbs", NULL);
+        cutis_state *run = test_state(model, NULL), *plain = test_state(body, NULL);
+        scene_motion motion = {.character = c, .clip = cutis_character_find_clip(c, cases[i].clip)};
+        cutis_step_input input = {.motion = {&motion, scene_sample}};
+        cutis_state_step(model, run, &input, cases[i].time);
+        cutis_state_step(body, plain, &input, cases[i].time);
+
+        double volumes[2];
+        const float *shown[2] = {cutis_state_positions(model, run), cutis_state_positions(body, plain)};
+        for (int k = 0; k < 2; k++)
+            assert_int_equal(cutis_measure_frames(c, shown[k], 1, NULL, NULL, volumes + k, NULL, NULL, NULL), CUTIS_OK);
+        double moved = 0;
+        for (int k = 0; k < 3 * c->vertex_count; k++)
+            moved = fmax(moved, fabs((double)shown[0][k] - (double)shown[1][k]) / (double)c->size);
+        print_message("%s: vertices move by %.3f sizes; volume %.4f, of the body %.4f\n", c->name, moved, volumes[0],
+                      volumes[1]);
+        assert_true(moved > 0.02);
+        assert_true(fabs(volumes[0] - volumes[1]) < 3e-3);
+        cutis_state_destroy(run);
+        cutis_state_destroy(plain);
+        cutis_model_destroy(model);
+        cutis_model_destroy(body);
+        cutis_character_destroy(c);
+    }
+}
+
 int main(int count, char **arguments)
 {
     if (count > 1) cmocka_set_test_filter(arguments[1]);
@@ -469,6 +506,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(attached_skin_is_pulled),
         cmocka_unit_test(energy_is_kept_or_lost_but_never_gained),
         cmocka_unit_test(shape_is_accurate),
+        cmocka_unit_test(moved_vertices_keep_the_volume),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,8 +82,9 @@ static void wild_bodies_do_no_harm(void **state)
             for (int j = 0; j < 3 * c->vertex_count; j++) assert_true(isfinite(p[j]));
             static const char *const names[] = {"texcoords", "sliding", "stress", "wrinkle"};
             for (int n = 0; n < 4; n++) {
-                cutis_output output;
-                assert_true(cutis_state_output(model, run, names[n], &output));
+                cutis_output output = {0};
+                bool shown = k == 0 && n == 1; /* positions show the sliding themselves */
+                assert_int_equal(cutis_state_output(model, run, names[n], &output), !shown);
                 for (int j = 0; j < output.count * output.components; j++) assert_true(isfinite(output.values[j]));
             }
             /* Places stay on the surface. */

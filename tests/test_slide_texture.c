@@ -185,6 +185,85 @@ static void seams_do_not_show(void **state)
     assert_true(with[1].far < 0.02 * with[1].samples);
 }
 
+/* How far the texture at each corner is from the skin that lies there: the mean, and the part that is off by a texel.
+ */
+static double find_misses(const cutis_character *c, const float *image, const float *texcoords, const float *sliding,
+                          double *above)
+{
+    double sum = 0, misses = 0;
+    for (int f = 0; f < c->face_count; f++) {
+        double texel = texel_length(c, f);
+        for (int k = c->face_first[f]; k < c->face_first[f + 1]; k++) {
+            float place[3];
+            double off = 0;
+            cutis_texture_sample(image, SIDE, SIDE, 3, (double)texcoords[2 * k], (double)texcoords[2 * k + 1], place);
+            for (int e = 0; e < 3; e++) {
+                int at = 3 * c->corners[k] + e;
+                double d = (double)place[e] - ((double)c->positions[at] - (double)sliding[at]);
+                off += d * d;
+            }
+            sum += sqrt(off) / texel / c->corner_count;
+            misses += sqrt(off) > texel;
+        }
+    }
+    *above = misses / c->corner_count;
+    return sum;
+}
+
+/*
+ * Steady coordinates stay in the island of their face: they show the skin that lies at each corner, like the others,
+ * and change from frame to frame by about as much as the skin slides, which the others do not.
+ */
+static void steady_coordinates_do_not_jump(void **state)
+{
+    (void)state;
+    cutis_character *c = test_zoo("hand", 1);
+    const char *const settings[] = {"bones.forearm.attach=1", NULL};
+    cutis_model *model = test_build(c, "slide", settings);
+    cutis_state *run = test_state(model, NULL);
+    scene_motion motion = {.character = c, .clip = cutis_character_find_clip(c, "fist")};
+    cutis_step_input input = {.motion = {&motion, scene_sample}};
+    static const char *const names[2] = {"texcoords", "texcoords_steady"};
+    size_t floats = 2 * (size_t)c->corner_count;
+    float *before[2] = {malloc(floats * sizeof(float)), malloc(floats * sizeof(float))};
+    float *old = calloc((size_t)c->vertex_count, 3 * sizeof *old);
+    double jump[2] = {0, 0}, slid = 0;
+    cutis_output output, sliding;
+    for (int i = 0; i < 2; i++) memcpy(before[i], c->texcoords, floats * sizeof(float));
+    for (int frame = 0; frame < 18; frame++) {
+        cutis_state_step(model, run, &input, 1.0 / 30);
+        assert_true(cutis_state_output(model, run, "sliding", &sliding));
+        for (int k = 0; k < 3 * c->vertex_count; k++)
+            slid = fmax(slid, fabs((double)sliding.values[k] - (double)old[k]) / (double)c->size);
+        memcpy(old, sliding.values, 3 * (size_t)c->vertex_count * sizeof *old);
+        for (int i = 0; i < 2; i++) {
+            assert_true(cutis_state_output(model, run, names[i], &output));
+            for (size_t k = 0; k < floats; k++)
+                jump[i] = fmax(jump[i], fabs((double)output.values[k] - (double)before[i][k]));
+            memcpy(before[i], output.values, floats * sizeof(float));
+        }
+    }
+
+    cutis_texel *texels = malloc((size_t)SIDE * SIDE * sizeof *texels);
+    float *image = paint_places(c, 40, texels);
+    double above[2], mean[2];
+    for (int i = 0; i < 2; i++) mean[i] = find_misses(c, image, before[i], old, &above[i]);
+    print_message("hand: skin slides by %.4f sizes per frame at most; coordinates change by %.3f, steady ones by %.3f; "
+                  "off by %.3f and %.3f texels in the mean, by more than one at %.2f and %.2f %% of the corners\n",
+                  slid, jump[0], jump[1], mean[0], mean[1], 100 * above[0], 100 * above[1]);
+    assert_true(jump[0] > 0.1);
+    assert_true(jump[1] < 0.03);
+    assert_true(mean[1] < 0.2);
+    assert_true(above[1] < 0.002);
+    free(texels);
+    free(image);
+    free(old);
+    for (int i = 0; i < 2; i++) free(before[i]);
+    cutis_state_destroy(run);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+}
+
 /* Where the skin at a texel comes from: between that of the corners, not yet on the surface. */
 static void slid_place(const cutis_character *c, const cutis_texel *texel, const float *sliding, double place[3])
 {
@@ -415,6 +494,120 @@ static void wrinkles_take_up_what_is_lost(void **state)
     cutis_character_destroy(c);
 }
 
+/* ---- images that many faces share ---- */
+
+enum { PALETTE_SIDE = 32, PALETTE_FACES = 60 };
+
+/*
+ * A strip of squares, each coloured by an island of its own in a palette: strips narrower than a texel, lines, points
+ * and squares of about a texel, anywhere between texel centres.
+ */
+static cutis_character *make_palette_strip(void)
+{
+    static float positions[6 * (PALETTE_FACES + 1)], texcoords[8 * PALETTE_FACES];
+    static int corners[4 * PALETTE_FACES], face_first[PALETTE_FACES + 1];
+    static const float widths[][2] = {{0.02f, 3}, {0, 2}, {0, 0}, {1, 1}, {0.3f, 0.3f}, {2.5f, 0.1f}};
+    unsigned random = 1;
+    for (int i = 0; i <= PALETTE_FACES; i++) {
+        positions[6 * i] = positions[6 * i + 3] = (float)i;
+        positions[6 * i + 4] = 1;
+    }
+    for (int f = 0; f < PALETTE_FACES; f++) {
+        static const int step[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+        float place[2];
+        for (int e = 0; e < 2; e++) {
+            random = random * 1664525u + 1013904223u;
+            place[e] = (float)(random >> 8) / (float)(1 << 24);
+        }
+        for (int k = 0; k < 4; k++) {
+            corners[4 * f + k] = 2 * (f + step[k][0]) + step[k][1];
+            for (int e = 0; e < 2; e++)
+                texcoords[8 * f + 2 * k + e] = place[e] + (float)step[k][e] * widths[f % 6][e] / PALETTE_SIDE;
+        }
+        face_first[f + 1] = 4 * (f + 1);
+    }
+    cutis_character given = {.name = "palette strip",
+                             .vertex_count = 2 * (PALETTE_FACES + 1),
+                             .positions = positions,
+                             .face_count = PALETTE_FACES,
+                             .face_first = face_first,
+                             .corners = corners,
+                             .texcoords = texcoords};
+    cutis_character *c = NULL;
+    cutis_error error;
+    assert_int_equal(cutis_character_create(&given, NULL, &c, &error), CUTIS_OK);
+    return c;
+}
+
+/* The largest change of what faces show between two images with one channel. */
+static double shown_change(const cutis_character *c, int side, const float *before, const float *after)
+{
+    enum { STEPS = 9 };
+    double most = 0;
+    for (int t = 0; t < c->triangle_count; t++) {
+        for (int i = 0; i <= STEPS; i++) {
+            for (int j = 0; i + j <= STEPS; j++) {
+                const double w[3] = {1 - (double)(i + j) / STEPS, (double)i / STEPS, (double)j / STEPS};
+                double uv[2] = {0, 0};
+                for (int k = 0; k < 3; k++)
+                    for (int e = 0; e < 2; e++)
+                        uv[e] += w[k] * (double)c->texcoords[2 * c->triangle_corners[3 * t + k] + e];
+                float shown[2];
+                cutis_texture_sample(before, side, side, 1, uv[0], uv[1], shown);
+                cutis_texture_sample(after, side, side, 1, uv[0], uv[1], shown + 1);
+                most = fmax(most, fabs((double)shown[1] - (double)shown[0]));
+            }
+        }
+    }
+    return most;
+}
+
+/* An image that has got a border shows the same on every face, whatever the islands are like; so does skin at rest. */
+static void borders_do_not_change_what_faces_show(void **state)
+{
+    (void)state;
+    static const char *const files[] = {NULL, NULL, "khronos-Fox/Fox.glb",
+                                        "rigs/quaternius-knight/KnightCharacter.glb"};
+    for (int n = 0; n < COUNT_OF(files); n++) {
+        const char *path = files[n] ? test_model(files[n]) : NULL;
+        cutis_error error;
+        cutis_character *c = n == 0 ? make_palette_strip() : n == 1 ? test_zoo("hand", 0.3) : NULL;
+        if (path) assert_int_equal(cutis_character_load(path, NULL, &c, &error), CUTIS_OK);
+        if (!c) continue;
+
+        int side = n == 0 ? PALETTE_SIDE : 512;
+        size_t count = (size_t)side * (size_t)side;
+        cutis_texel *texels = malloc(count * sizeof *texels);
+        float *image = malloc(count * sizeof *image), *after = malloc(count * sizeof *after);
+        float *still = calloc((size_t)c->vertex_count, 3 * sizeof *still);
+        assert_int_equal(cutis_texture_map(c, side, side, 8, NULL, texels, &error), CUTIS_OK);
+
+        /* every texel has a colour of its own */
+        unsigned random = 7;
+        int filled = 0;
+        for (size_t i = 0; i < count; i++) {
+            random = random * 1664525u + 1013904223u;
+            image[i] = (float)(random >> 8) / (float)(1 << 24);
+            after[i] = image[i];
+        }
+        assert_int_equal(cutis_texture_extend(c, texels, side, side, 1, NULL, after, &error), CUTIS_OK);
+        for (size_t i = 0; i < count; i++) filled += after[i] != image[i];
+        double extended = shown_change(c, side, image, after);
+        assert_int_equal(cutis_texture_slide(c, texels, side, side, 1, still, image, NULL, after, &error), CUTIS_OK);
+        double slid = shown_change(c, side, image, after);
+        print_message("%s: %d texels of a border; faces show %.2g and, as skin at rest, %.2g of another colour\n",
+                      c->name, filled, extended, slid);
+        assert_true(filled > 10);
+        assert_true(extended < 1e-3);
+        assert_true(slid < 1e-3);
+        free(texels);
+        free(image);
+        free(after);
+        free(still);
+        cutis_character_destroy(c);
+    }
+}
+
 static void textures_are_refused_with_a_sentence(void **state)
 {
     (void)state;
@@ -434,9 +627,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seams_do_not_show),
+        cmocka_unit_test(steady_coordinates_do_not_jump),
         cmocka_unit_test(slid_textures_have_no_seams),
         cmocka_unit_test(faces_stay_together_in_the_texture),
         cmocka_unit_test(wrinkles_take_up_what_is_lost),
+        cmocka_unit_test(borders_do_not_change_what_faces_show),
         cmocka_unit_test(textures_are_refused_with_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

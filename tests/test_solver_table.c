@@ -92,7 +92,8 @@ static void role_hold(const cutis_output_info *info)
                  [CUTIS_OUTPUT_TISSUE] = {CUTIS_DOMAIN_VERTEX, 3},
                  [CUTIS_OUTPUT_ELEMENTS] = {CUTIS_DOMAIN_ELEMENT, 3},
                  [CUTIS_OUTPUT_ELEMENT_LAYER] = {CUTIS_DOMAIN_ELEMENT, 1},
-                 [CUTIS_OUTPUT_ELEMENT_EDGE] = {CUTIS_DOMAIN_ELEMENT, 1}};
+                 [CUTIS_OUTPUT_ELEMENT_EDGE] = {CUTIS_DOMAIN_ELEMENT, 1},
+                 [CUTIS_OUTPUT_TEXCOORDS_STEADY] = {CUTIS_DOMAIN_CORNER, 2}};
     if (info->role == CUTIS_OUTPUT_PLAIN) return;
     assert_int_equal(info->domain, roles[info->role].domain);
     assert_int_equal(info->components, roles[info->role].components);

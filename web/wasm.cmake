@@ -2,27 +2,28 @@
 # and program when Emscripten compiles.
 #
 # Every source is compiled once, with atomic instructions, which a memory that is not shared takes as well, and linked
-# four times: `cutis` for one thread, `cutis-threads` with shared memory, `cutis-live` without files and rigging, and the
-# golden program. Loops over structs get slower by clang's vectoriser of straight code: it stays off.
+# for one thread (`cutis`), with shared memory for browsers and for Node (`cutis-threads`, `cutis-threads-node`), without files
+# and rigging (`cutis-live`), and as the golden program. No script for browsers names a module of Node: bundlers would fail. Loops over structs get slower by clang's vectoriser of straight code: it stays off.
 target_compile_options(cutis_flags INTERFACE -msimd128 -matomics -mbulk-memory -fno-slp-vectorize -Wno-unused-command-line-argument)
-# What does not run in frames, or there only gathers from all over the memory, is compiled for size; the bits are the same.
-file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/body/*.c ${PROJECT_SOURCE_DIR}/src/io/*.c
+# Only what neither builds nor steps flesh is compiled for size: files, tables, tools. The bits are the same. Code that builds and
+# steps for speed even where a step spends little: on a heavy body contact, mesh and body are a third of the time.
+file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/io/*.c
      ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
      ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c ${PROJECT_SOURCE_DIR}/src/solvers/*/*_state.c
      ${PROJECT_SOURCE_DIR}/src/bake/*.c)
-list(REMOVE_ITEM cold bake/morph_fit.c)
-list(APPEND cold base/error.c base/memory.c base/text.c character/character.c character/character_props.c character/joint_parts.c character/joint_shape.c
-     character/pose.c contact/contact_prop.c contact/contact_release.c contact/contact_tree.c contact/contact_untangle.c engine/loop.c engine/model.c engine/settings.c
-     engine/state.c mesh/bvh.c mesh/mesh.c mesh/near.c mesh/separate.c mesh/surface.c mesh/texel.c mesh/texel_slide.c mesh/topology.c
-     mesh/weld.c mesh/wrinkle.c
+list(REMOVE_ITEM cold bake/morph_fit.c solvers/layers/layers_build.c solvers/layers/layers_state.c)
+list(APPEND cold base/error.c base/memory.c base/text.c character/character.c character/character_props.c
+     character/joint_parts.c character/joint_shape.c character/pose.c engine/loop.c engine/model.c engine/settings.c
+     engine/state.c mesh/texel.c mesh/texel_slide.c mesh/wrinkle.c
      solvers/lattice/lattice_adapt.c solvers/lattice/lattice_embed.c solvers/lattice/lattice_graph.c
-     solvers/lattice/lattice_layers.c solvers/lattice/lattice_touch.c solvers/lattice/lattice_voxels.c solvers/layers/layers.c solvers/layers/layers_apart.c solvers/layers/layers_contact.c solvers/layers/layers_fibres.c
-     solvers/layers/layers_paths.c solvers/layers/layers_pieces.c solvers/layers/layers_recovery.c solvers/layers/layers_pressure.c solvers/layers/layers_yield.c
-     solvers/solver_kit.c solvers/curves/curves.c solvers/slide/slide.c solvers/slide/slide_advection.c solvers/slide/slide_atlas.c solvers/slide/slide_output.c solvers/slide/slide_rounded.c solvers/slide/slide_step.c
-     solvers/springs/springs.c solvers/springs/springs_bones.c solvers/springs/springs_bulge.c solvers/springs/springs_choice.c
-     solvers/springs/springs_contact.c solvers/springs/springs_dffd.c solvers/springs/springs_guard.c solvers/springs/springs_integrate.c solvers/springs/springs_metaballs.c solvers/springs/springs_penetration.c solvers/springs/springs_prop.c
-     solvers/springs/springs_reference.c solvers/springs/springs_sibson.c solvers/springs/springs_soft.c
-     solvers/springs/springs_yield.c)
+     solvers/lattice/lattice_layers.c solvers/lattice/lattice_touch.c solvers/lattice/lattice_voxels.c
+     solvers/solver_kit.c solvers/curves/curves.c solvers/slide/slide.c solvers/slide/slide_advection.c
+     solvers/slide/slide_atlas.c solvers/slide/slide_output.c solvers/slide/slide_rounded.c solvers/slide/slide_step.c
+     solvers/springs/springs.c solvers/springs/springs_bones.c solvers/springs/springs_bulge.c
+     solvers/springs/springs_choice.c solvers/springs/springs_contact.c solvers/springs/springs_dffd.c
+     solvers/springs/springs_guard.c solvers/springs/springs_integrate.c solvers/springs/springs_metaballs.c
+     solvers/springs/springs_penetration.c solvers/springs/springs_prop.c solvers/springs/springs_reference.c
+     solvers/springs/springs_sibson.c solvers/springs/springs_soft.c solvers/springs/springs_yield.c)
 list(TRANSFORM cold PREPEND ${PROJECT_SOURCE_DIR}/src/)
 set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS -Oz)
 find_program(PYTHON3 python3 REQUIRED)
@@ -54,7 +55,9 @@ function(web_module name functions)
 endfunction()
 web_module(cutis all.exports -sENVIRONMENT=web,worker -sEXPORT_ES6=1 -sEXPORTED_RUNTIME_METHODS=FS,wasmMemory -sFORCE_FILESYSTEM=1)
 web_module(cutis-live live.exports -Oz -sENVIRONMENT=web,worker -sEXPORT_ES6=1 -sEXPORTED_RUNTIME_METHODS=wasmMemory -sFILESYSTEM=0)
-web_module(cutis-threads all.exports -sENVIRONMENT=web,worker,node -sEXPORTED_RUNTIME_METHODS=FS,wasmMemory -sFORCE_FILESYSTEM=1
+web_module(cutis-threads all.exports -sENVIRONMENT=web,worker -sEXPORTED_RUNTIME_METHODS=FS,wasmMemory -sFORCE_FILESYSTEM=1
+           ${THREADS})
+web_module(cutis-threads-node all.exports -sENVIRONMENT=worker,node -sEXPORTED_RUNTIME_METHODS=FS,wasmMemory -sFORCE_FILESYSTEM=1
            ${THREADS})
 
 # The golden hashes, for Node and for a page, on one thread and on more.

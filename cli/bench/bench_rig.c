@@ -101,8 +101,32 @@ static int time_deformation(const bench_context *context, const cutis_character 
     return status;
 }
 
-/* What a row is about: all three stages of the paper, curves and skeleton, or what leads to a skeleton alone. */
-typedef enum stages { STAGES_ALL, STAGES_RIG, STAGES_SKELETON } stages;
+/*
+ * What a row is about: all three stages of the paper, curves and skeleton, or what leads to a skeleton alone; or the
+ * skeleton of a mesh of triangles, which is fitted to the solid that the mesh encloses.
+ */
+typedef enum stages { STAGES_ALL, STAGES_RIG, STAGES_SKELETON, STAGES_SOLID } stages;
+
+/* Its faces cut into triangles. */
+static int triangulate(cutis_character **character)
+{
+    const cutis_character *c = *character;
+    cutis_character given = *c, *made = NULL;
+    int *first = cli_allocate((size_t)c->triangle_count + 1, sizeof *first);
+    for (int t = 0; t <= c->triangle_count; t++) first[t] = 3 * t;
+    given.face_count = c->triangle_count;
+    given.face_first = first;
+    given.corners = c->triangles;
+    given.part_count = 0; /* ranges of the old faces */
+
+    cutis_error error;
+    int status = cutis_character_create(&given, NULL, &made, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+    free(first);
+    if (status != CLI_OK) return status;
+    cutis_character_destroy(*character);
+    *character = made;
+    return CLI_OK;
+}
 
 static int time_character(bench_context *context, const char *name, const char *title, double resolution, int threads,
                           stages what, const double paper[4])
@@ -116,9 +140,10 @@ static int time_character(bench_context *context, const char *name, const char *
     double parts[3] = {0, 0, 0};
     cutis_pool *pool = bench_pool(context, threads);
     int status = pool ? CLI_OK : CLI_FAILURE;
+    if (status == CLI_OK && what == STAGES_SOLID) status = triangulate(&character);
 
     if (status == CLI_OK)
-        status = time_rig(context, character, cutis_pool_jobs(pool), what == STAGES_SKELETON, &parts[0], &parts[1]);
+        status = time_rig(context, character, cutis_pool_jobs(pool), what >= STAGES_SKELETON, &parts[0], &parts[1]);
     if (status == CLI_OK && what == STAGES_ALL)
         status = time_deformation(context, character, cutis_pool_jobs(pool), &parts[2]);
     if (status == CLI_OK && cli_interrupted()) status = CLI_INTERRUPTED;
@@ -133,7 +158,7 @@ static int time_character(bench_context *context, const char *name, const char *
                          .paper_ms = paper[3],
                          .part_count = what == STAGES_ALL ? 3 : 2};
         for (int k = 0; k < 3; k++) {
-            row.part_names[k] = PARTS[what == STAGES_SKELETON][k];
+            row.part_names[k] = PARTS[what >= STAGES_SKELETON][k];
             row.part_ms[k] = parts[k];
             row.part_paper_ms[k] = paper[k];
         }
@@ -147,7 +172,7 @@ static int time_character(bench_context *context, const char *name, const char *
 static int run(bench_context *context)
 {
     static const double cat[4] = {1.32, 0.269, 1.517, 3.106}, dancer[4] = {2.03, 0.431, 2.830, 5.291};
-    static const double human[4] = {0, 0, 0, 5};
+    static const double human[4] = {0, 0, 0, 5}, none[4] = {0};
     int status = CLI_OK;
 
     /* the paper's characters, with one thread and with two */
@@ -157,6 +182,7 @@ static int run(bench_context *context)
         if (status == CLI_OK) status = time_character(context, "man", "man", 3.8, threads, STAGES_RIG, human);
         if (status == CLI_OK)
             status = time_character(context, "man", "man, skeleton", 3.8, threads, STAGES_SKELETON, human);
+        if (status == CLI_OK) status = time_character(context, "man", "man, triangles", 1, threads, STAGES_SOLID, none);
     }
 
     return status;

@@ -105,6 +105,14 @@ typedef enum picture_texture {
     PICTURE_TEXTURE_IMAGE,
 } picture_texture;
 
+/* How a part of a surface looks. */
+typedef struct picture_material {
+    float color[4];        /* linear, with opacity */
+    float cutoff;          /* holes where the opacity is below; 0: none */
+    picture_image image;   /* base colour; no pixels: none */
+    picture_image normals; /* normal map; no pixels: none */
+} picture_material;
+
 /* A surface. Arrays belong to the caller and may be NULL where it is said. */
 typedef struct picture_mesh {
     int vertex_count, triangle_count;
@@ -121,11 +129,13 @@ typedef struct picture_mesh {
     float inside_color[3]; /* back faces */
     float cap_color[3];    /* solid matter at the cut */
     picture_texture texture;
-    float texture_scale;          /* squares of the checker and the grid along u and v */
-    const picture_image *image;   /* PICTURE_TEXTURE_IMAGE */
-    const picture_image *normals; /* normal map in tangent space as in glTF, or NULL */
-    const float *normal_weights;  /* (vertex_count) strength of the normal map; NULL: 1 */
-    bool wire;                    /* draw the edges of the faces */
+    float texture_scale;               /* squares of the checker and the grid along u and v */
+    const picture_image *image;        /* PICTURE_TEXTURE_IMAGE */
+    const picture_image *normals;      /* normal map in tangent space as in glTF, or NULL */
+    const float *normal_weights;       /* (vertex_count) strength of the normal map; NULL: 1 */
+    const picture_material *materials; /* in place of `color`; NULL: none */
+    const int *triangle_materials;     /* (triangle_count) index into materials, -1: none */
+    bool wire;                         /* draw the edges of the faces */
 } picture_mesh;
 
 typedef struct picture_camera {
@@ -195,14 +205,18 @@ bool picture_find_opposites(picture_tracer *tracer, const picture_mesh *mesh, co
 
 /* A pattern by its name, with squares across the texture: "checker", "checker@8"; -1: neither. */
 int picture_texture_find(const char *text, float *squares);
+/* An image between its texel centres; it repeats. rgba: 0..1 as stored. */
+void picture_image_sample(const picture_image *image, const float uv[2], float rgba[4]);
+/* The linear colour and the opacity of a material at texture coordinates, which may be NULL. */
+void picture_material_color(const picture_material *material, const float *uv, float rgba[4]);
 /* Paint the mesh's pattern over a colour. */
 void picture_texture_apply(const picture_mesh *mesh, const float uv[2], float albedo[3]);
 /*
- * Tilt the normal by the veins and the normal map, whose axes are found from the triangle. t: (3 x 2); strength: of the
- * normal map.
+ * Tilt the normal by the veins and a normal map (NULL: none), whose axes are found from the triangle. t: (3 x 2);
+ * strength: of the normal map.
  */
-pvec picture_texture_bump(const picture_mesh *mesh, const float *t, const pvec p[3], const float uv[2], float strength,
-                          pvec n);
+pvec picture_texture_bump(const picture_mesh *mesh, const picture_image *normals, const float *t, const pvec p[3],
+                          const float uv[2], float strength, pvec n);
 
 /* ---- smooth normals (picture_mesh.c) ---- */
 
@@ -227,6 +241,9 @@ char *picture_temporary_name(const char *path, const char *ending);
 
 /* Read a PNG of any kind. Free it with picture_image_destroy. */
 cutis_result picture_png_read(const char *path, picture_image *image, cutis_error *error);
+/* Decode the bytes of a PNG or JPEG file. name: what messages call it. */
+cutis_result picture_image_decode(const void *bytes, size_t size, const char *name, picture_image *image,
+                                  cutis_error *error);
 /* Write a PNG under a temporary name and rename it when whole. */
 cutis_result picture_png_write(const char *path, const picture_image *image, cutis_error *error);
 

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef CUTIS_JPEG
+#include <jpeglib.h>
+#endif
 #include <png.h>
 
 #include "base/system.h"
@@ -142,6 +145,100 @@ cutis_result picture_png_read(const char *path, picture_image *image, cutis_erro
     png_image_free(&png);
     fclose(file);
     return result;
+}
+
+static cutis_result png_decode(const void *bytes, size_t size, const char *name, picture_image *image,
+                               cutis_error *error)
+{
+    png_image png = {.version = PNG_IMAGE_VERSION};
+    cutis_result result = CUTIS_OK;
+
+    /* size and format */
+    if (!png_image_begin_read_from_memory(&png, bytes, size) || png.width > 16384 || png.height > 16384) {
+        result = picture_fail(error, CUTIS_ERROR_FORMAT, "the image of %s is no PNG of at most 16384 pixels", name);
+    } else if (!picture_image_create((int)png.width, (int)png.height, image)) {
+        result = picture_fail(error, CUTIS_ERROR_MEMORY, "no memory is left for the image of %s", name);
+    } else {
+        png.format = PNG_FORMAT_RGBA;
+        if (!png_image_finish_read(&png, NULL, image->pixels, 0, NULL)) {
+            result = picture_fail(error, CUTIS_ERROR_FORMAT, "the image of %s is damaged: %s", name, png.message);
+            picture_image_destroy(image);
+        }
+    }
+
+    png_image_free(&png);
+    return result;
+}
+
+#ifdef CUTIS_JPEG
+/* libjpeg's errors return to the caller. */
+typedef struct jpeg_trouble {
+    struct jpeg_error_mgr manager; /* first */
+    jmp_buf back;
+} jpeg_trouble;
+
+static void jpeg_failed(j_common_ptr jpeg) { longjmp(((jpeg_trouble *)(void *)jpeg->err)->back, 1); }
+static void jpeg_silent(j_common_ptr jpeg) { (void)jpeg; }
+
+/* Rows of red, green and blue into the image; apart from its caller because of setjmp. */
+static bool jpeg_rows(struct jpeg_decompress_struct *jpeg, jpeg_trouble *trouble, const void *bytes, size_t size,
+                      picture_image *image)
+{
+    if (setjmp(trouble->back)) return false;
+    jpeg_create_decompress(jpeg);
+    jpeg_mem_src(jpeg, bytes, (unsigned long)size);
+    jpeg_read_header(jpeg, TRUE);
+    jpeg->out_color_space = JCS_RGB;
+    jpeg_start_decompress(jpeg);
+    if (jpeg->output_width > 16384 || jpeg->output_height > 16384) return false;
+    if (!picture_image_create((int)jpeg->output_width, (int)jpeg->output_height, image)) return false;
+
+    /* a row goes into the end of its own place, and spreads from the front */
+    for (size_t width = jpeg->output_width; jpeg->output_scanline < jpeg->output_height;) {
+        uint8_t *row = image->pixels + (size_t)jpeg->output_scanline * width * 4, *packed = row + width;
+        jpeg_read_scanlines(jpeg, &packed, 1);
+        for (size_t x = 0; x < width; x++) {
+            memmove(row + 4 * x, row + width + 3 * x, 3);
+            row[4 * x + 3] = 255;
+        }
+    }
+    jpeg_finish_decompress(jpeg);
+    return true;
+}
+
+static cutis_result jpeg_decode(const void *bytes, size_t size, const char *name, picture_image *image,
+                                cutis_error *error)
+{
+    struct jpeg_decompress_struct jpeg = {0};
+    jpeg_trouble trouble;
+    jpeg.err = jpeg_std_error(&trouble.manager);
+    trouble.manager.error_exit = jpeg_failed;
+    trouble.manager.output_message = jpeg_silent;
+
+    bool good = jpeg_rows(&jpeg, &trouble, bytes, size, image);
+    jpeg_destroy_decompress(&jpeg);
+    if (good) return CUTIS_OK;
+
+    picture_image_destroy(image);
+    return picture_fail(error, CUTIS_ERROR_FORMAT, "the image of %s is no JPEG that can be read", name);
+}
+#endif
+
+cutis_result picture_image_decode(const void *bytes, size_t size, const char *name, picture_image *image,
+                                  cutis_error *error)
+{
+    static const uint8_t png_start[4] = {0x89, 'P', 'N', 'G'}, jpeg_start[2] = {0xff, 0xd8};
+    *image = (picture_image){0};
+    if (size > 4 && memcmp(bytes, png_start, 4) == 0) return png_decode(bytes, size, name, image, error);
+    if (size > 4 && memcmp(bytes, jpeg_start, 2) == 0) {
+#ifdef CUTIS_JPEG
+        return jpeg_decode(bytes, size, name, image, error);
+#else
+        return picture_fail(error, CUTIS_ERROR_UNSUPPORTED,
+                            "the image of %s is a JPEG, which this build cannot read; build it with libjpeg", name);
+#endif
+    }
+    return picture_fail(error, CUTIS_ERROR_UNSUPPORTED, "the image of %s is neither PNG nor JPEG", name);
 }
 
 /* ---- NumPy ---- */

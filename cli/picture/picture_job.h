@@ -19,7 +19,8 @@ typedef struct picture_view {
 
 /* What colours the surface. */
 typedef enum picture_paint {
-    PAINT_NONE,
+    PAINT_NONE,     /* plain clay */
+    PAINT_MATERIAL, /* as the file has it */
     PAINT_STRETCH,
     PAINT_AREA,
     PAINT_VOLUME,
@@ -33,6 +34,7 @@ typedef enum picture_paint {
 /* What --style asks for. */
 typedef struct picture_style {
     bool wire, skeleton, numbers, no_floor, no_legend;
+    bool strip;        /* panels alone: no captions, legend or gaps */
     bool z_up;         /* the third axis points up */
     int columns;       /* panels in a row; 0: as many as fit */
     int samples;       /* along each side of a pixel; 0: the default */
@@ -67,6 +69,9 @@ typedef struct picture_job {
     cutis_pool *pool;
     picture_tracer *tracer;
     picture_body body;
+    picture_material *materials; /* (material_count) of the file */
+    int *triangle_materials;     /* (triangle_count) */
+    int material_count;
     float *normals;          /* (triangle_count x 9) of the panel in work */
     float *values, *scratch; /* (vertex_count), (point_count x 2) of the panel in work */
     float *colors;           /* (vertex_count x 3), the same in all panels, or NULL */
@@ -99,6 +104,8 @@ int picture_options_read(picture_job *r);
 
 /* The pose of the i-th frame shown, as far as it is known, into job->joints. */
 void picture_job_pose(picture_job *r, const picture_source *source, int i);
+/* Props of a panel: those of the character, then those of a .glb that is played. */
+int picture_job_prop_count(const picture_job *r, const picture_source *source);
 /*
  * A prop at the i-th frame shown of a source, whose pose is in job->joints. vertices and triangles to free(), or NULL.
  * False: it is not to be seen, or there is no memory.
@@ -118,6 +125,12 @@ void picture_paint_apply(picture_job *r, const picture_source *source, int frame
                          picture_mesh *mesh);
 /* Whether a bar of colours explains the picture. */
 bool picture_paint_has_bar(const picture_job *r);
+
+/* ---- materials of the file (picture_materials.c) ---- */
+
+/* Read them and decode their images; what cannot be decoded is a warning. */
+int picture_materials_load(picture_job *r);
+void picture_materials_free(picture_job *r);
 
 /* ---- one panel (picture_panel.c) ---- */
 

@@ -98,10 +98,11 @@ enum {
     STYLE_TRANSPARENT,
     STYLE_ELEMENTS,
     STYLE_NUMBERS,
-    STYLE_Z_UP
+    STYLE_Z_UP,
+    STYLE_STRIP
 };
 static const char *const STYLE_WORDS[] = {"wire",        "skeleton", "no-floor", "no-legend", "white",
-                                          "transparent", "elements", "numbers",  "z-up"};
+                                          "transparent", "elements", "numbers",  "z-up",      "strip"};
 
 /* The index of a word among names; -1: none. */
 static int word_find(const char *word, const char *const *names, int count)
@@ -117,7 +118,7 @@ static int style_unknown(const picture_job *r, const char *word)
     if (nearest) return cli_usage_error(r->arguments, "--style does not know '%s'; did you mean %s?", word, nearest);
     return cli_usage_error(r->arguments,
                            "--style does not know '%s': it takes wire, skeleton, numbers, no-floor, no-legend, white, "
-                           "transparent, elements, elements:LAYER, columns:N, samples:N, z-up",
+                           "transparent, elements, elements:LAYER, columns:N, samples:N, z-up, strip",
                            word);
 }
 
@@ -162,6 +163,10 @@ static int style_add(picture_job *r, const char *word)
         s->no_floor = true;
         break;
     case STYLE_NO_LEGEND:
+        s->no_legend = true;
+        break;
+    case STYLE_STRIP:
+        s->strip = true;
         s->no_legend = true;
         break;
     case STYLE_Z_UP:

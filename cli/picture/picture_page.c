@@ -38,16 +38,19 @@ static void prop_add(picture_job *r, const picture_mesh *mesh)
 static void props_find(picture_job *r)
 {
     const cutis_character *c = r->character;
-    for (int s = 0; s < r->source_count && c->prop_count > 0; s++) {
+    for (int s = 0; s < r->source_count; s++) {
+        int count = picture_job_prop_count(r, &r->sources[s]);
+        if (count == 0) continue;
+
         /* props where each source has them */
         for (int f = 0; f < r->times.count; f++) {
             picture_job_pose(r, &r->sources[s], f);
-            for (int i = 0; i < c->prop_count; i++) {
+            for (int i = 0; i < count; i++) {
                 float *vertices;
                 int *triangles;
                 picture_mesh mesh;
 
-                if (c->props[i].shape == CUTIS_PROP_PLANE) continue;
+                if (i < c->prop_count && c->props[i].shape == CUTIS_PROP_PLANE) continue;
                 if (picture_job_prop(r, &r->sources[s], f, i, &mesh, &vertices, &triangles)) prop_add(r, &mesh);
                 free(vertices);
                 free(triangles);
@@ -126,12 +129,12 @@ int picture_page_layout(picture_job *r)
     r->rows = (panels + r->columns - 1) / r->columns;
 
     /* room for captions and legend */
-    bool sized = cli_given(a, "size"), captions = captions_wanted(r), legend = legend_wanted(r);
+    bool sized = cli_given(a, "size"), captions = !r->style.strip && captions_wanted(r), legend = legend_wanted(r);
     int panel_height = sized ? r->height / r->rows : r->sheet ? SHEET_HEIGHT : PANEL_HEIGHT;
     r->text = fmaxf(6, fminf(18, (float)panel_height * (r->rows > 1 ? 0.036f : 0.028f)));
     r->caption = captions ? (int)(r->text * 2.5f) : 0;
     r->legend = legend ? (int)(fmaxf(9, r->text) * 3.6f) : 0;
-    r->gap = panels > 1 ? (int)fmaxf(2, (float)panel_height * 0.012f) : 0;
+    r->gap = panels > 1 && !r->style.strip ? (int)fmaxf(2, (float)panel_height * 0.012f) : 0;
 
     /* without a size asked for: as the content needs */
     if (!sized) {

@@ -54,7 +54,8 @@ static void values_choose(picture_job *r, const char *name, const cutis_output_i
 
 static int color_unknown(const picture_job *r, const char *name)
 {
-    static const char *const known[] = {"none", "layer", "stretch", "area", "pressure", "volume", "weights", "part"};
+    static const char *const known[] = {"material", "clay",     "none",   "layer",   "stretch",
+                                        "area",     "pressure", "volume", "weights", "part"};
     const char *nearest = cli_nearest(name, known, CLI_COUNT(known));
 
     /* why it cannot be had */
@@ -66,7 +67,7 @@ static int color_unknown(const picture_job *r, const char *name)
 
     if (nearest) return cli_usage_error(r->arguments, "unknown colouring '%s'; did you mean '%s'?", name, nearest);
     return cli_usage_error(r->arguments,
-                           "unknown colouring '%s': use none, stretch, area, volume, weights, part, layer, "
+                           "unknown colouring '%s': use material, clay, stretch, area, volume, weights, part, layer, "
                            "pressure, a painted map of the character, or an output of the solvers shown",
                            name);
 }
@@ -88,8 +89,12 @@ int picture_paint_choose(picture_job *r)
     r->values_from_files |= file;
 
     /* by name: what is known, then maps of the file */
-    if (strcmp(name, "none") == 0) {
+    if (strcmp(name, "none") == 0 || strcmp(name, "clay") == 0) {
         r->paint = PAINT_NONE;
+    } else if (strcmp(name, "material") == 0) {
+        /* a texture that is asked for goes on clay, where it can be seen */
+        bool textured = r->texture != PICTURE_TEXTURE_NONE && !cli_given(r->arguments, "color");
+        r->paint = textured ? PAINT_NONE : PAINT_MATERIAL;
     } else if (r->values_from_files || output_find(r, name)) {
         if (file) r->color_name = "value";
         values_choose(r, name, output_find(r, name));
@@ -172,6 +177,11 @@ void picture_paint_apply(picture_job *r, const picture_source *source, int frame
     case PAINT_NONE:
         mesh->vertex_values = NULL;
         break;
+    case PAINT_MATERIAL:
+        mesh->vertex_values = NULL;
+        mesh->materials = r->materials;
+        mesh->triangle_materials = r->triangle_materials;
+        break;
     case PAINT_STRETCH:
         picture_value_stretch(c, positions, r->scratch, r->values);
         break;
@@ -200,6 +210,6 @@ void picture_paint_apply(picture_job *r, const picture_source *source, int frame
 
 bool picture_paint_has_bar(const picture_job *r)
 {
-    return r->paint != PAINT_NONE && r->paint != PAINT_WEIGHTS && r->paint != PAINT_PART &&
-           r->map != PICTURE_MAP_CATEGORY;
+    return r->paint != PAINT_NONE && r->paint != PAINT_MATERIAL && r->paint != PAINT_WEIGHTS &&
+           r->paint != PAINT_PART && r->map != PICTURE_MAP_CATEGORY;
 }

@@ -148,16 +148,30 @@ static void panel_add_body(picture_job *r, const picture_source *source, int fra
     }
 }
 
+int picture_job_prop_count(const picture_job *r, const picture_source *source)
+{
+    return r->character->prop_count + (source->cache ? source->cache->prop_count : 0);
+}
+
 bool picture_job_prop(const picture_job *r, const picture_source *source, int frame, int index, picture_mesh *mesh,
                       float **vertices, int **triangles)
 {
     const cutis_character *c = r->character;
+    *vertices = NULL;
+    *triangles = NULL;
+
+    /* of the file that is played */
+    if (index >= c->prop_count) {
+        const cutis_cache_prop *own = &source->cache->props[index - c->prop_count];
+        long at = picture_source_frame(source, &r->times, frame);
+        *mesh = picture_prop_look(own->positions + (size_t)at * (size_t)own->vertex_count * 3, own->vertex_count,
+                                  own->triangles, own->triangle_count);
+        return true;
+    }
     const cutis_prop *prop = &c->props[index];
 
     /* where its joint has it */
     const float *motion = prop->joint >= 0 ? r->joints + (size_t)prop->joint * 12 : NULL;
-    *vertices = NULL;
-    *triangles = NULL;
 
     /* moved by a solver */
     if (source->props) {
@@ -176,7 +190,7 @@ bool picture_job_prop(const picture_job *r, const picture_source *source, int fr
 
 static void panel_add_props(const picture_job *r, const picture_source *source, int frame, panel_meshes *p)
 {
-    for (int i = 0; i < r->character->prop_count; i++) {
+    for (int i = 0; i < picture_job_prop_count(r, source); i++) {
         /* each prop in its place */
         float *vertices;
         int *triangles;
@@ -234,8 +248,9 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     if (status != CLI_OK) return status;
 
     /* what is in it */
-    panel_meshes p = {.meshes = cli_allocate((size_t)c->prop_count + 2 + SOURCE_TISSUES, sizeof *p.meshes),
-                      .blocks = cli_allocate((size_t)c->prop_count * 3 + 8 + SOURCE_TISSUES, sizeof *p.blocks)};
+    size_t props = (size_t)picture_job_prop_count(r, source);
+    panel_meshes p = {.meshes = cli_allocate(props + 2 + SOURCE_TISSUES, sizeof *p.meshes),
+                      .blocks = cli_allocate(props * 3 + 8 + SOURCE_TISSUES, sizeof *p.blocks)};
 
     picture_job_pose(r, source, frame);
     if (source->elements) {

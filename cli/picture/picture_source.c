@@ -298,8 +298,13 @@ int picture_source_run(picture_source *source, const cutis_character *character,
         cutis_state_create(model, NULL, &state, &error) != CUTIS_OK)
         status = cli_library_error(&error);
 
+    /* what the build warns of */
+    cutis_model_info info = {0};
+    if (status == CLI_OK) info = cutis_model_get_info(model);
+    for (int i = 0; i < info.warning_count && !quiet; i++) cli_warning("%s", info.warnings[i]);
+
     /* Half a second before the range, so that its first frame moves. */
-    double substep = status == CLI_OK ? cutis_model_get_info(model).substep : 0;
+    double substep = info.substep;
     double origin = clip >= 0 ? (double)character->clips[clip].start : 0;
     double skip = substep > 0 ? fmax(0, times->skip - 0.5) : 0;
 
@@ -343,15 +348,19 @@ static long file_frame(const picture_times *times, int i)
     return times->exact ? (long)floor((times->time - times->start) * times->fps + 0.5) : times->frames[i];
 }
 
+long picture_source_frame(const picture_source *source, const picture_times *times, int i)
+{
+    long frame = file_frame(times, i), last = source->cache->frame_count - 1;
+    return frame < 0 ? 0 : frame > last ? last : frame;
+}
+
 const float *picture_source_positions(const picture_source *source, const cutis_character *character,
                                       const picture_times *times, int i)
 {
     size_t frame_floats = (size_t)character->vertex_count * 3;
     if (source->kind == SOURCE_SOLVER) return source->frames + (size_t)i * frame_floats;
     if (source->kind == SOURCE_REST) return character->positions;
-    long frame = file_frame(times, i), last = source->cache->frame_count - 1;
-    frame = frame < 0 ? 0 : frame > last ? last : frame;
-    return source->cache->positions + (size_t)frame * frame_floats;
+    return source->cache->positions + (size_t)picture_source_frame(source, times, i) * frame_floats;
 }
 
 /* Copy the frames shown of an array (frames x row), or of one row for all. */

@@ -77,6 +77,8 @@ bool picture_source_has_parameter(const picture_source *source, const char *key)
 int picture_source_run(picture_source *source, const cutis_character *character, int clip, const picture_times *times,
                        const cutis_setting *settings, int setting_count, cutis_pool *pool, const picture_wants *wants,
                        bool quiet);
+/* The frame of a cache that the i-th frame shown is. */
+long picture_source_frame(const picture_source *source, const picture_times *times, int i);
 /* Positions of the i-th frame shown. */
 const float *picture_source_positions(const picture_source *source, const cutis_character *character,
                                       const picture_times *times, int i);

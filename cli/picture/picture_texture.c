@@ -73,8 +73,7 @@ static float vein_height(float u, float v)
     return height;
 }
 
-/* An image between its texel centres; it repeats. rgba: 0..1 as stored. */
-static void image_sample(const picture_image *image, const float uv[2], float rgba[4])
+void picture_image_sample(const picture_image *image, const float uv[2], float rgba[4])
 {
     float x = fraction(uv[0]) * (float)image->width - 0.5f, y = fraction(uv[1]) * (float)image->height - 0.5f;
     int column = (int)floorf(x), row = (int)floorf(y);
@@ -86,6 +85,14 @@ static void image_sample(const picture_image *image, const float uv[2], float rg
         float share = (k % 2 ? fx : 1 - fx) * (k / 2 ? fy : 1 - fy) / 255;
         for (int c = 0; c < 4; c++) rgba[c] += share * (float)pixel[c];
     }
+}
+
+void picture_material_color(const picture_material *material, const float *uv, float rgba[4])
+{
+    for (int c = 0; c < 4; c++) rgba[c] = 1;
+    if (uv && material->image.pixels) picture_image_sample(&material->image, uv, rgba);
+    for (int c = 0; c < 3; c++) rgba[c] = picture_linear(rgba[c]);
+    for (int c = 0; c < 4; c++) rgba[c] *= material->color[c];
 }
 
 void picture_texture_apply(const picture_mesh *mesh, const float uv[2], float albedo[3])
@@ -118,18 +125,18 @@ void picture_texture_apply(const picture_mesh *mesh, const float uv[2], float al
         return;
     case PICTURE_TEXTURE_IMAGE: {
         float rgba[4];
-        image_sample(mesh->image, uv, rgba);
+        picture_image_sample(mesh->image, uv, rgba);
         for (int c = 0; c < 3; c++) albedo[c] += (picture_linear(rgba[c]) - albedo[c]) * rgba[3];
         return;
     }
     }
 }
 
-pvec picture_texture_bump(const picture_mesh *mesh, const float *t, const pvec p[3], const float uv[2], float strength,
-                          pvec n)
+pvec picture_texture_bump(const picture_mesh *mesh, const picture_image *normals, const float *t, const pvec p[3],
+                          const float uv[2], float strength, pvec n)
 {
     bool veins = mesh->texture == PICTURE_TEXTURE_VEINS;
-    if (!veins && !mesh->normals) return n;
+    if (!veins && !normals) return n;
 
     /* the axes of the texture on the triangle */
     float du1 = t[2] - t[0], dv1 = t[3] - t[1], du2 = t[4] - t[0], dv2 = t[5] - t[1];
@@ -150,9 +157,9 @@ pvec picture_texture_bump(const picture_mesh *mesh, const float *t, const pvec p
     }
 
     /* a normal map has y against v */
-    if (mesh->normals) {
+    if (normals) {
         float rgba[4];
-        image_sample(mesh->normals, uv, rgba);
+        picture_image_sample(normals, uv, rgba);
 
         float out = fmaxf(2 * rgba[2] - 1, 0.1f);
         slope_u -= strength * (2 * rgba[0] - 1) / out;

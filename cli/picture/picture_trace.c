@@ -117,6 +117,54 @@ static float surface_wire(const picture_work *w, const picture_mesh *mesh, size_
     return wire;
 }
 
+/* The material of a triangle, or NULL. */
+static const picture_material *triangle_material(const picture_mesh *mesh, size_t triangle)
+{
+    if (!mesh->materials || mesh->triangle_materials[triangle] < 0) return NULL;
+    return &mesh->materials[mesh->triangle_materials[triangle]];
+}
+
+/* Texture coordinates of a place on a triangle; false when the mesh has none. */
+static bool triangle_texcoords(const picture_mesh *mesh, size_t triangle, const float bary[3], float uv[2])
+{
+    if (!mesh->corner_texcoords) return false;
+    const float *t = mesh->corner_texcoords + triangle * 6;
+    for (int c = 0; c < 2; c++) uv[c] = bary[0] * t[c] + bary[1] * t[2 + c] + bary[2] * t[4 + c];
+    return true;
+}
+
+/* Whether a hit is on a hole that a material cuts into its surface. */
+static bool hit_is_hole(const picture_work *w, const struct RTCHit *hit)
+{
+    const picture_mesh *mesh = &w->scene->meshes[hit->geomID];
+    const picture_material *material = triangle_material(mesh, hit->primID);
+    if (!material || !(material->cutoff > 0)) return false;
+
+    const float bary[3] = {1 - hit->u - hit->v, hit->u, hit->v};
+    float uv[2], rgba[4];
+    bool placed = triangle_texcoords(mesh, hit->primID, bary, uv);
+    picture_material_color(material, placed ? uv : NULL, rgba);
+    return rgba[3] < material->cutoff;
+}
+
+/* Go on through the holes of materials: the first solid hit behind; false when there is none. */
+static bool holes_pass(const picture_work *w, pvec origin, pvec direction, float far, float *t, struct RTCHit *hit)
+{
+    enum { MAX_HOLES = 32 };
+    for (int i = 0; hit_is_hole(w, hit); i++) {
+        struct RTCRayHit r = {.ray = {origin.x, origin.y, origin.z, *t + w->epsilon, direction.x, direction.y,
+                                      direction.z, 0, far, ~0u, 0, 0}};
+        struct RTCIntersectContext context;
+        rtcInitIntersectContext(&context);
+        r.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+        if (i < MAX_HOLES) rtcIntersect1(w->rtc, &context, &r);
+        if (r.hit.geomID == RTC_INVALID_GEOMETRY_ID) return false;
+        *hit = r.hit;
+        *t = r.ray.tfar;
+    }
+    return true;
+}
+
 /* Fill a sample from a hit. */
 static void surface_resolve(const picture_work *w, pvec origin, pvec direction, float t, const struct RTCHit *hit,
                             picture_sample *s)
@@ -154,18 +202,27 @@ static void surface_resolve(const picture_work *w, pvec origin, pvec direction, 
         if (pvec_dot(normal, normal) == 0) normal = flat;
     }
 
-    /* paint and texture */
+    /* paint, material and texture */
     bool painted = !inside || !w->scene->cut;
     surface_color(w, hit->geomID, corners, bary, inside, painted, s->albedo);
-    if (painted && mesh->corner_texcoords && (mesh->texture != PICTURE_TEXTURE_NONE || mesh->normals)) {
-        const float *tex = mesh->corner_texcoords + triangle * 6;
-        float uv[2] = {bary[0] * tex[0] + bary[1] * tex[2] + bary[2] * tex[4],
-                       bary[0] * tex[1] + bary[1] * tex[3] + bary[2] * tex[5]};
+    const picture_material *material = painted ? triangle_material(mesh, triangle) : NULL;
+    const picture_image *normals = mesh->normals;
+    float uv[2];
+    bool placed = triangle_texcoords(mesh, triangle, bary, uv);
+
+    if (material) {
+        float rgba[4];
+        picture_material_color(material, placed ? uv : NULL, rgba);
+        memcpy(s->albedo, rgba, sizeof s->albedo);
+        if (!normals && material->normals.pixels) normals = &material->normals;
+    }
+
+    if (painted && placed && (mesh->texture != PICTURE_TEXTURE_NONE || normals)) {
         picture_texture_apply(mesh, uv, s->albedo);
 
         float strength = mesh->normal_weights ? 0 : 1;
         for (int k = 0; k < 3 && mesh->normal_weights; k++) strength += bary[k] * mesh->normal_weights[corners[k]];
-        normal = picture_texture_bump(mesh, tex, p, uv, strength, normal);
+        normal = picture_texture_bump(mesh, normals, mesh->corner_texcoords + triangle * 6, p, uv, strength, normal);
     }
 
     s->wire = surface_wire(w, mesh, triangle, p, bary, t);
@@ -287,7 +344,7 @@ static void tile_trace(const picture_work *w, picture_tile *tile)
     for (int y = 0; y < tile->height; y++)
         for (int x = 0; x < tile->width; x += 8) {
             /* eight rays at once */
-            float starts[8];
+            float starts[8], ends[8];
             for (int i = 0; i < 8; i++) {
                 camera_ray(w, tile->x0 + x + i, tile->y0 + y, &origins[i], &directions[i]);
                 float near = 0, far = FLT_MAX;
@@ -295,6 +352,7 @@ static void tile_trace(const picture_work *w, picture_tile *tile)
 
                 valid[i] = any ? -1 : 0;
                 starts[i] = near;
+                ends[i] = far;
 
                 r.ray.org_x[i] = origins[i].x;
                 r.ray.org_y[i] = origins[i].y;
@@ -326,6 +384,10 @@ static void tile_trace(const picture_work *w, picture_tile *tile)
 
                 bool hit = valid[i] && r.hit.geomID[i] != RTC_INVALID_GEOMETRY_ID;
                 float t = hit ? r.ray.tfar[i] : FLT_MAX;
+                struct RTCHit h = {r.hit.Ng_x[i], r.hit.Ng_y[i],   r.hit.Ng_z[i],   r.hit.u[i],
+                                   r.hit.v[i],    r.hit.primID[i], r.hit.geomID[i], {0}};
+                if (hit) hit = holes_pass(w, origins[i], directions[i], ends[i], &t, &h);
+                if (!hit) t = FLT_MAX;
 
                 /* the cut face, or a surface behind it */
                 if (hit) {
@@ -341,8 +403,6 @@ static void tile_trace(const picture_work *w, picture_tile *tile)
                         for (int c = 0; c < 3; c++)
                             s->albedo[c] = picture_linear(scene->meshes[solid].cap_color[c]) * (twice ? 0.3f : 1.0f);
                     } else {
-                        struct RTCHit h = {r.hit.Ng_x[i], r.hit.Ng_y[i],   r.hit.Ng_z[i],   r.hit.u[i],
-                                           r.hit.v[i],    r.hit.primID[i], r.hit.geomID[i], {0}};
                         surface_resolve(w, origins[i], directions[i], t, &h, s);
                     }
                 }

@@ -32,7 +32,7 @@ typedef struct cutis_file {
 
 /* A prop that is put beside the character. */
 typedef struct cutis_prop_request {
-    const char *name;  /* one of the zoo (cube, ball, table), or the path of a .glb or .gltf */
+    const char *name;  /* one of the zoo (cube, ball, table, floor), or the path of a .glb or .gltf */
     bool placed;       /* position is given; else a built-in one goes where the clip reaches, a file where it stands */
     float position[3]; /* scene space; of a file: added to where it stands */
     double scale;      /* above 0; 0 = 1 */
@@ -128,15 +128,18 @@ CUTIS_API cutis_bake_def cutis_bake_def_default(void);
 
 /* How well morph targets give the frames back. */
 typedef struct cutis_morphs_info {
-    int target_count;
+    int target_count;            /* of positions and of texture coordinates together */
     double rms_error, max_error; /* distance of the file's vertices from the frames, over the size */
     double residual;             /* the same of skeleton and skin alone: largest distance */
     int worst_frame;
     double flat_blends; /* share of vertices and frames whose blend of skin matrices is nearly flat (opposite twists) */
     size_t file_bytes;
-    bool interrupted; /* given up, and nothing written */
-    int image_count;  /* images that the file still takes from elsewhere, because they could not be read */
-    int spring_count; /* spring bones (VRM) left out, because the bake moves their vertices itself */
+    bool interrupted;          /* given up, and nothing written */
+    int image_count;           /* images that the file still takes from elsewhere, because they could not be read */
+    int spring_count;          /* spring bones (VRM) left out, because the bake moves their vertices itself */
+    int texcoord_target_count; /* of these, targets that move texture coordinates */
+    double texcoord_max_error; /* largest distance on the skin from the texture coordinates, over the size */
+    double texcoord_residual;  /* the same without any target */
 } cutis_morphs_info;
 
 /* A file in memory. */
@@ -237,13 +240,15 @@ typedef struct cutis_moving_prop {
 /* Frames that become skeleton and morph targets. */
 typedef struct cutis_morphs_def {
     const cutis_character *character;
-    cutis_file source;   /* the .glb or .gltf that the character was loaded from, all of which is kept; or none */
-    int clip;            /* that was simulated; -1: the idle pose */
-    double start, fps;   /* frame i shows the clip at start + i / fps; start in the clip's own seconds */
-    int frame_count;     /* at least 1 */
-    const float *frames; /* (frame_count x vertex_count x 3) */
-    double tolerance;    /* largest distance of a vertex, over the size; 0 = 0.001 */
-    int target_limit;    /* 1 to 32; 0 = 32 */
+    cutis_file source;      /* the .glb or .gltf that the character was loaded from, all of which is kept; or none */
+    int clip;               /* that was simulated; -1: the idle pose */
+    double start, fps;      /* frame i shows the clip at start + i / fps; start in the clip's own seconds */
+    int frame_count;        /* at least 1 */
+    const float *frames;    /* (frame_count x vertex_count x 3) */
+    const float *texcoords; /* (frame_count x corner_count x 2) of skin that slides, without jumps in time; or NULL */
+    double
+        tolerance; /* largest distance of a vertex, and of texture coordinates on the skin, over the size; 0 = 0.001 */
+    int target_limit;    /* 1 to 32, of positions and of texture coordinates each; 0 = 32 */
     bool exact;          /* one target for each frame instead */
     bool positions_only; /* no normals in the targets */
     /*

@@ -32,6 +32,31 @@ CUTIS_API cutis_result cutis_character_load_memory(const void *data, size_t size
                                                    const cutis_allocator *allocator, cutis_character **character,
                                                    cutis_error *error);
 
+/* How a material looks, for those who draw pictures. */
+typedef struct cutis_look {
+    const char *name;  /* as parts call it */
+    float color[4];    /* base colour (linear) and opacity, 0..1; multiplied with the image */
+    float cutoff;      /* the surface has holes where its opacity is below this; 0: none */
+    const void *image; /* (image_size bytes) an image file of the base colour, or NULL */
+    size_t image_size;
+    const void *normals; /* (normals_size bytes) an image file of a normal map in tangent space, or NULL */
+    size_t normals_size;
+    bool left_out; /* it has an image that could not be had: see cutis_looks_load */
+} cutis_look;
+
+typedef struct cutis_looks {
+    int look_count;
+    const cutis_look *looks; /* (look_count) */
+} cutis_looks;
+
+/*
+ * The materials of a .glb, .gltf or .vrm, which cutis_character_load leaves out. Images that are missing are NULL, as
+ * are those in data URIs and those that lie on other texture coordinates than the first; left_out tells.
+ */
+CUTIS_API cutis_result cutis_looks_load(const char *path, const cutis_allocator *allocator, cutis_looks **looks,
+                                        cutis_error *error);
+CUTIS_API void cutis_looks_destroy(cutis_looks *looks); /* NULL is allowed */
+
 /* Props from a file. */
 typedef struct cutis_props {
     int count;
@@ -142,10 +167,20 @@ CUTIS_API void cutis_cache_discard(cutis_cache_writer *writer);
 /* Whether a path has an ending that cutis_cache_create knows. */
 CUTIS_API bool cutis_cache_known(const char *path);
 
+/* A surface of a prop as a played file shows it. */
+typedef struct cutis_cache_prop {
+    const char *name;
+    int vertex_count, triangle_count;
+    const float *positions; /* (frame_count x vertex_count x 3), scene space */
+    const int *triangles;   /* (triangle_count x 3) */
+} cutis_cache_prop;
+
 typedef struct cutis_cache {
     int vertex_count, frame_count;
     double start, fps;      /* 0 and 30 when the format does not say */
     const float *positions; /* (frame_count x vertex_count x 3) */
+    int prop_count;
+    const cutis_cache_prop *props; /* (prop_count) of a played .glb or .gltf; no other format has props */
 } cutis_cache;
 
 /*
@@ -155,10 +190,10 @@ typedef struct cutis_cache {
 CUTIS_API cutis_result cutis_cache_load(const char *path, const cutis_allocator *allocator, cutis_cache **cache,
                                         cutis_error *error);
 /*
- * Play a .glb or .gltf, such as cutis_morphs_save wrote: skeleton, skin and morph targets at every frame, as any player
- * shows them. clip: NULL = the first whose morph targets move, else the first; a file without clips is one frame. fps:
- * 0 = where the keys of the morph targets are, else 30. vertex_count: 0 = all; else only the first so many, for a
- * character whose file has copies of vertices behind them (cutis_character_save). ARGUMENT for an unknown clip.
+ * Play a .glb or .gltf, such as cutis_morphs_save wrote: skeleton, skin, morph targets and props at every frame, as any
+ * player shows them. clip: NULL = the first whose morph targets move, else the first; a file without clips is one
+ * frame. fps: 0 = where the keys of the morph targets are, else 30. vertex_count: 0 = all; else only the first so many,
+ * for a character whose file has copies of vertices behind them (cutis_character_save). ARGUMENT for an unknown clip.
  */
 CUTIS_API cutis_result cutis_cache_play(const char *path, const char *clip, double fps, int vertex_count,
                                         const cutis_allocator *allocator, cutis_cache **cache, cutis_error *error);

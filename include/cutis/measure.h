@@ -108,14 +108,22 @@ typedef enum cutis_harm {
     CUTIS_HARM_GAP,           /* distance of the torn pair that is farthest apart */
     CUTIS_HARM_STRETCH,       /* 99th percentile in a frame of edges over the longer of reference and rest */
     CUTIS_HARM_BONE,          /* share of the innermost tissue that is outside of the skin; 0 where there is none */
-    CUTIS_HARM_INTERSECTIONS, /* pairs of triangles that intersect, beyond those of the reference; some frames */
+    CUTIS_HARM_INTERSECTIONS, /* pairs of triangles that intersect beyond those of the reference, over those; some
+                                 frames */
+    CUTIS_HARM_SPIKE,         /* distance by which a point stands out of the surface of its neighbours */
+    CUTIS_HARM_POP,           /* jump of a region between two frames */
+    CUTIS_HARM_REST,          /* movement per frame of a region while the reference stands still */
     CUTIS_HARM_FLOOR,         /* depth below the lowest place that the reference ever reaches, along y */
-    CUTIS_HARM_JITTER,        /* 99th percentile in a frame of what points tremble from frame to frame */
+    CUTIS_HARM_JITTER,        /* amplitude by which a region trembles from frame to frame */
     CUTIS_HARM_VOLUME,        /* |V / V_rest - 1| of the closed parts, where it is larger than the reference's */
     CUTIS_HARM_NON_FINITE,    /* values that are not finite */
     CUTIS_HARM_REPAIRS,       /* values that were not finite and were put back, as the solver told */
     CUTIS_HARM_UNCONVERGED,   /* share of substeps that did not converge, as the solver told */
     CUTIS_HARM_FALLBACK,      /* share of the skin that is shown nearer to the reference than the solver had it */
+    CUTIS_HARM_DROPPED,       /* props that fell out of reach, see cutis_prop_state.dropped */
+    CUTIS_HARM_SECTION,       /* share of its area at rest that the narrowest cross-section of a limb has lost */
+    CUTIS_HARM_SLIDING,       /* distance that skin has slid under positions that stay; 0 where it does not */
+    CUTIS_HARM_SLIDING_JUMP,  /* what this distance jumps between frames: its second difference */
     CUTIS_HARM_COUNT
 } cutis_harm;
 
@@ -133,7 +141,20 @@ typedef struct cutis_finding {
     char text[320];                           /* "frames 12 to 18: left thumb, turned by 70 degrees ..." */
 } cutis_finding;
 
+/* What the result has that plain skinning has not. */
+typedef struct cutis_gains {
+    char text[400];                             /* "601 of 640 skin intersections removed; belly moves by ..." */
+    char missed[240];                           /* what is no better than under plain skinning, or "" */
+    int intersections, reference_intersections; /* in the sampled frame in which the reference has most */
+    double movement;                            /* largest mean displacement of a patch, over the size */
+    int movement_joint;                         /* the joint that moves that patch most; -1: none */
+    char place[128];                            /* that patch in words, or "" */
+    int volume_joint;                           /* the bend that keeps most flesh; -1: none */
+    double volume, reference_volume; /* kept there, over rest, in the frame in which the reference loses most */
+} cutis_gains;
+
 typedef struct cutis_verdict {
+    cutis_gains gained;
     cutis_level level;
     char text[520];                   /* "good: ...", "look at frames ...", "bad: ..." */
     double figures[CUTIS_HARM_COUNT]; /* NAN: not measured */
@@ -152,8 +173,14 @@ CUTIS_API cutis_result cutis_judge_create(const cutis_character *character, int 
 /* The next frame, each (vertex_count x 3): the result, the reference, and the innermost tissue or NULL. */
 CUTIS_API void cutis_judge_frame(cutis_judge *judge, const float *positions, const float *reference,
                                  const float *inner);
+/* Length of the file's unit in metres, for lengths in words; 1 if it is never called. */
+CUTIS_API void cutis_judge_unit(cutis_judge *judge, double metres);
 /* Of the frame judged last: the share of the points that fell back to the reference, and a vertex of the worst. */
 CUTIS_API void cutis_judge_fallback(cutis_judge *judge, double share, int vertex);
+/* Of the frame judged last: how many props have been dropped, and one of them, an index of the character's. */
+CUTIS_API void cutis_judge_dropped(cutis_judge *judge, int count, int prop);
+/* Of the frame judged last: how far the skin has slid (vertex_count x 3), which positions do not show. */
+CUTIS_API void cutis_judge_sliding(cutis_judge *judge, const float *sliding);
 /* All frames seen. substeps may be 0: nothing is known of unconverged and repairs. */
 CUTIS_API void cutis_judge_finish(cutis_judge *judge, long substeps, long unconverged, long repairs,
                                   cutis_verdict *verdict);

@@ -29,7 +29,8 @@ typedef enum cutis_parameter_type {
 typedef enum cutis_parameter_role {
     CUTIS_PARAMETER_PLAIN,
     CUTIS_PARAMETER_SELF_COLLISION, /* BOOL: the skin collides with itself */
-    CUTIS_PARAMETER_DAMPING /* 1/s: the rate at which motion dies away; the least of them tells how long it goes on */
+    CUTIS_PARAMETER_DAMPING, /* 1/s: the rate at which motion dies away; the least of them tells how long it goes on */
+    CUTIS_PARAMETER_PROP_CONTACT /* BOOL: the skin collides with props */
 } cutis_parameter_role;
 
 typedef struct cutis_parameter {
@@ -52,13 +53,14 @@ typedef enum cutis_domain { CUTIS_DOMAIN_VERTEX, CUTIS_DOMAIN_CORNER, CUTIS_DOMA
 /* Meaning of an output that others than its solver act on, whatever its name. */
 typedef enum cutis_output_role {
     CUTIS_OUTPUT_PLAIN,
-    CUTIS_OUTPUT_TEXCOORDS,     /* CORNER x 2: texture coordinates that take the place of the file's */
-    CUTIS_OUTPUT_SLIDING,       /* VERTEX x 3: how far the skin has slid, which positions do not show */
-    CUTIS_OUTPUT_TOUCH,         /* VERTEX x 3: force on the skin, newtons */
-    CUTIS_OUTPUT_TISSUE,        /* VERTEX x 3: an inner surface in scene space; listed from outside in */
-    CUTIS_OUTPUT_ELEMENTS,      /* ELEMENT x 3: places of particles or voxels in scene space */
-    CUTIS_OUTPUT_ELEMENT_LAYER, /* ELEMENT x 1: 0 bone, 1 muscle, 2 fat, 3 and 4 other inner layers, 5 skin */
-    CUTIS_OUTPUT_ELEMENT_EDGE   /* ELEMENT x 1: edge of a voxel, scene units */
+    CUTIS_OUTPUT_TEXCOORDS,       /* CORNER x 2: texture coordinates that take the place of the file's */
+    CUTIS_OUTPUT_SLIDING,         /* VERTEX x 3: how far the skin has slid; none when positions show it */
+    CUTIS_OUTPUT_TOUCH,           /* VERTEX x 3: force on the skin, newtons */
+    CUTIS_OUTPUT_TISSUE,          /* VERTEX x 3: an inner surface in scene space; listed from outside in */
+    CUTIS_OUTPUT_ELEMENTS,        /* ELEMENT x 3: places of particles or voxels in scene space */
+    CUTIS_OUTPUT_ELEMENT_LAYER,   /* ELEMENT x 1: 0 bone, 1 muscle, 2 fat, 3 to 8 other inner layers, 9 skin */
+    CUTIS_OUTPUT_ELEMENT_EDGE,    /* ELEMENT x 1: edge of a voxel, scene units */
+    CUTIS_OUTPUT_TEXCOORDS_STEADY /* CORNER x 2: texture coordinates that change without jumps: for interpolation */
 } cutis_output_role;
 
 /* How a picture colours values. */
@@ -87,7 +89,9 @@ enum {
     CUTIS_SOLVER_SELF_CONTACT = 4, /* its skin can collide with itself: a parameter of role SELF_COLLISION says so */
     CUTIS_SOLVER_BASELINE = 8,   /* plain skinning: for meshes without a skin, below surface solvers, to compare with */
     CUTIS_SOLVER_PREFERRED = 16, /* for a skinned character, when nobody says which */
-    CUTIS_SOLVER_BODY = 32       /* simulates flesh on the character's simulation body, see cutis_model_def.detail */
+    CUTIS_SOLVER_BODY = 32,      /* simulates flesh on the character's simulation body, see cutis_model_def.detail */
+    CUTIS_SOLVER_PROP_CONTACT = 64, /* its skin collides with props: unless a parameter of role PROP_CONTACT is off */
+    CUTIS_SOLVER_PROP_MOTION = 128  /* moves free props; under other solvers they go where their node goes */
 };
 
 typedef struct cutis_solver_info {
@@ -357,10 +361,11 @@ typedef struct cutis_prop_state {
     const float *positions;           /* (vertex_count x 3), scene space; the order of a MESH's own positions */
     const int *triangles;             /* (triangle_count x 3) */
     float force[3];                   /* by which the skin pushes it, newtons, mean over the last step */
-    float penetration;                /* of the deepest skin point in it, or the reverse, scene units; 0: none */
-    int crossings;                    /* pairs of triangles of skin and prop that pass through each other */
-    int bone;                         /* joint whose bone is deepest in it; -1: none */
-    float bone_depth;                 /* how deep, scene units */
+    float penetration; /* of the deepest skin point in it, or the reverse, scene units; 0: none, or not measured */
+    int crossings;     /* pairs of triangles of skin and prop that pass through each other; likewise */
+    int bone;          /* joint whose bone is deepest in it; -1: none */
+    float bone_depth;  /* how deep, scene units */
+    bool dropped;      /* it fell out of reach, and stays where it is */
 } cutis_prop_state;
 
 /* Prop `index` of the character: free ones as the solver moves them, else as their node carries them. */

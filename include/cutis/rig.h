@@ -55,7 +55,9 @@ CUTIS_API cutis_rig_def cutis_rig_def_default(void);
 typedef struct cutis_rig {
     cutis_character *character; /* owned by the rig; mesh of the input, skeleton and weights of the rig */
     const char *skeleton;       /* name of the template that was used; "" when the skeleton was kept */
-    bool recognised;            /* false: a tree of limbs, or a guess that another kind of template rivals */
+    bool recognised;            /* false: a tree of limbs, or a fit with a near rival: another kind of template */
+                                /* (unless def->skeleton names one), facing or up axis */
+    bool z_up;                  /* the body was fitted with +Z up; false: with +Y up */
     float score;                /* of the template, 0 to 1; below 0.5 the skeleton is a tree of limbs */
     int sentence_count;
     const char *const *sentences; /* what was done and found, in order */

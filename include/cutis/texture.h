@@ -18,7 +18,8 @@ typedef struct cutis_texel {
     int triangle;     /* of the character's triangles; -1: none */
     float weights[3]; /* of its corners */
     int island;       /* the triangle whose texture coordinates reach it; another one in borders */
-    float distance;   /* texels to the island whose border this is; 0: inside of an island */
+    float distance;   /* texels to the island whose border this is; 0: the centre is inside of an island; below 0: a
+                         border texel that some face reads by linear interpolation, whose image is kept */
 } cutis_texel;
 
 /*
@@ -35,7 +36,9 @@ CUTIS_API cutis_result cutis_texture_map(const cutis_character *character, int w
 CUTIS_API void cutis_texture_sample(const float *image, int width, int height, int channels, double u, double v,
                                     float *values);
 
-/* Fill the borders of an image (height x width x channels) from its insides. Texels without a place keep their values.
+/*
+ * Fill the borders of an image (height x width x channels) from its insides. Texels without a place keep their values,
+ * and so do those that faces read: the character looks the same until its texture coordinates move.
  */
 CUTIS_API cutis_result cutis_texture_extend(const cutis_character *character, const cutis_texel *texels, int width,
                                             int height, int channels, const cutis_allocator *allocator, float *image,

@@ -26,16 +26,17 @@ CUTIS_API cutis_zoo_entry cutis_zoo(int index);
 CUTIS_API cutis_result cutis_zoo_make(const char *name, double resolution, const cutis_allocator *allocator,
                                       cutis_character **character, cutis_error *error);
 
-/* Things to touch: cube, ball, table. */
+/* Things to touch: cube, ball, table, floor. */
 CUTIS_API int cutis_zoo_prop_count(void);
 CUTIS_API cutis_zoo_entry cutis_zoo_prop(int index);
 
 /*
  * A built-in prop for a character: as large as suits it, and where a clip (-1: none) expects it. The cube and the ball
  * lie at the clip's focus (without a clip: the first there is), and in front of a character that has none; the table's
- * top is below all that the clip does and below the props that are there. position: (3) where its middle stands instead
- * (of a table: the middle of its top), or NULL; scale: factor on its size. The prop holds no memory of its own.
- * CUTIS_ERROR_ARGUMENT for an unknown name or a scale that is not above 0.
+ * top is below all that the clip does and below the props that are there; the floor is a plane at the lowest point of
+ * the character at rest. position: (3) where its middle stands instead (of a table: the middle of its top), or NULL;
+ * scale: factor on its size. The prop holds no memory of its own. CUTIS_ERROR_ARGUMENT for an unknown name or a scale
+ * that is not above 0.
  */
 CUTIS_API cutis_result cutis_zoo_prop_make(const char *name, const cutis_character *character, int clip,
                                            const float *position, double scale, const cutis_allocator *allocator,

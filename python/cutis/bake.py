@@ -36,6 +36,7 @@ class BakeResult:
         self.loop = {n: getattr(made.loop, n) for n, _ in made.loop._fields_} if made.has_loop else None
         self.morphs = {n: getattr(made.morphs, n) for n, _ in made.morphs._fields_} if made.has_morphs else None
         self.verdict: Optional[str] = decode(made.verdict.text) if made.has_verdict else None
+        self.gained: Optional[str] = decode(made.verdict.gained.text) if made.has_verdict else None
         self.level: Optional[str] = LEVELS[made.verdict.level] if made.has_verdict else None
         self.findings: List[Dict[str, Any]] = [
             {"text": decode(f.text), "level": LEVELS[f.level], "value": f.value, "bound": f.bound,

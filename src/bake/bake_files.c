@@ -231,7 +231,7 @@ cutis_result bake_files_append(bake *b, int frame)
 
     /* positions, then texture coordinates, then the outputs beside them */
     if (files->writer) result = cutis_cache_append(files->writer, b->batch + at * floats, b->error);
-    if (result == CUTIS_OK && b->texcoords)
+    if (result == CUTIS_OK && files->writer && b->texcoords)
         result = cutis_cache_append_texcoords(files->writer, b->texcoords + at * (size_t)b->texcoord_floats, b->error);
 
     for (int i = 0; i < b->extra_count && result == CUTIS_OK; i++) {
@@ -272,6 +272,7 @@ static cutis_result write_morphs(bake *b)
                                .fps = r->fps,
                                .frame_count = r->frame_count,
                                .frames = b->batch,
+                               .texcoords = b->texcoords,
                                .tolerance = def->tolerance,
                                .target_limit = def->targets,
                                .exact = def->exact,

@@ -47,6 +47,52 @@ static cutis_result open_extras(bake *b)
     return CUTIS_OK;
 }
 
+/* Whether an output of a solver with sliding skin is written beside the positions. */
+static bool has_surface_extra(const bake *b)
+{
+    const cutis_solver_info *solver;
+    for (const char *rest = b->solver; (solver = bake_stack_next(&rest));) {
+        if (!(solver->flags & CUTIS_SOLVER_SURFACE)) continue;
+        for (int i = 0; i < b->extra_count; i++)
+            for (int k = 0; k < solver->output_count; k++)
+                if (strcmp(b->extras[i].name, solver->outputs[k].name) == 0) return true;
+    }
+    return false;
+}
+
+/* Skin that slides under positions that stay must go somewhere: into texture coordinates, or beside the positions. */
+static cutis_result check_sliding(bake *b)
+{
+    cutis_output sliding;
+    if (!cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_SLIDING, 0, &sliding)) return CUTIS_OK;
+    if (b->texcoords || has_surface_extra(b)) return CUTIS_OK;
+
+    /* a host may read the outputs of the states that it drives itself, but not of a bake */
+    if (!b->path) {
+        if (b->def->keep_frames)
+            bake_say(b, CUTIS_BAKE_WARNING,
+                     "the skin slides, which positions do not show: set output=vertices, or write .glb or .usda");
+        return CUTIS_OK;
+    }
+
+    if (!b->character->texcoords)
+        return error_set(
+            b->error, CUTIS_ERROR_DATA,
+            "'%.200s' cannot hold how the skin slides, because %.150s has no texture coordinates; unwrap it, "
+            "or set output=vertices, or add --outputs sliding",
+            b->path, b->character->name);
+    if (b->glb)
+        return error_set(
+            b->error, CUTIS_ERROR_DATA,
+            "'%.200s' cannot hold how the skin slides in targets of positions alone (--targets safe); allow "
+            "others, or set output=vertices, or add --outputs sliding",
+            b->path);
+    return error_set(b->error, CUTIS_ERROR_DATA,
+                     "'%.200s' holds positions only, which sliding skin does not move; write .glb or .usda, or set "
+                     "output=vertices, or add --outputs texcoords or sliding",
+                     b->path);
+}
+
 cutis_result bake_output_open(bake *b)
 {
     const cutis_bake_result *r = b->result;
@@ -63,10 +109,11 @@ cutis_result bake_output_open(bake *b)
     b->batch = memory_allocate(def->allocator, (size_t)b->batch_capacity * 3 * (size_t)r->vertex_count, sizeof(float));
     if (!b->batch) return error_memory(b->error, "the frames of a bake");
 
-    /* moving texture coordinates, where the format takes them */
+    /* moving texture coordinates, where the format takes them: morph targets need such that do not jump */
     cutis_output moving;
-    if (b->path && strstr(b->path, ".usda") &&
-        cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TEXCOORDS, 0, &moving)) {
+    b->texcoord_role = b->glb ? CUTIS_OUTPUT_TEXCOORDS_STEADY : CUTIS_OUTPUT_TEXCOORDS;
+    bool takes = b->glb ? !def->positions_only : b->path && strstr(b->path, ".usda");
+    if (takes && cutis_state_output_role(b->model, b->state, b->texcoord_role, 0, &moving)) {
         b->texcoord_floats = moving.count * 2;
         b->texcoords =
             memory_allocate(def->allocator, (size_t)b->batch_capacity * (size_t)b->texcoord_floats, sizeof(float));
@@ -75,6 +122,7 @@ cutis_result bake_output_open(bake *b)
 
     /* files */
     cutis_result result = open_extras(b);
+    if (result == CUTIS_OK) result = check_sliding(b);
     return result == CUTIS_OK && b->path && !b->late ? bake_files_open(b) : result;
 }
 
@@ -90,7 +138,7 @@ cutis_result bake_output_append(bake *b)
             memcpy(extra->values + at * floats, output.values, floats * sizeof(float));
     }
 
-    if (b->texcoords && cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TEXCOORDS, 0, &output))
+    if (b->texcoords && cutis_state_output_role(b->model, b->state, b->texcoord_role, 0, &output))
         memcpy(b->texcoords + at * (size_t)b->texcoord_floats, output.values,
                (size_t)b->texcoord_floats * sizeof(float));
 

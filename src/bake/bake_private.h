@@ -8,6 +8,7 @@
 
 #include "base/core.h"
 #include "cutis/bake.h"
+#include "mesh/mesh.h"
 
 /* An output of the solver that is written beside the positions. */
 typedef struct bake_extra {
@@ -22,13 +23,23 @@ typedef struct bake_prop {
     float force[3];         /* at the end, newtons */
     double penetration;     /* deepest */
     int crossings;          /* most pairs of triangles of skin and prop that pass through each other in a frame */
+    int dropped_frame;      /* the first in which it has been dropped, -1: none */
     int bone, bone_frame;   /* joint whose bone is deepest in it, -1: none */
     double bone_depth;
     float *motions; /* .glb: (frames x 12) */
     float *shapes;  /* .glb, soft: (frames x vertex_count x 3) */
     int vertex_count, triangle_count;
     const int *triangles; /* borrowed from the model */
+    overlap_side surface; /* as it is drawn; points: (surface.count x 3), NULL before the first frame */
+    const float *own;     /* (surface.count x 3) in its own space; NULL: a soft prop, which the solver deforms */
 } bake_prop;
+
+/* The drawn skin, for the overlap with props. */
+typedef struct bake_skin {
+    overlap_side surface;
+    float *points; /* (point_count x 3) */
+    bool fitted;   /* the tree, to this frame */
+} bake_skin;
 
 /* How hard the skin that one joint moves most is touched. */
 typedef struct bake_touch {
@@ -101,6 +112,7 @@ typedef struct bake {
 
     /* props and touch */
     bake_prop *props;    /* (prop_count of the character) */
+    bake_skin skin;      /* when there are props */
     bake_touch *touches; /* (joint_count), or NULL: the solver does not tell */
     int *regions;        /* (point_count) the joint of the largest weight, -1: none */
 
@@ -110,9 +122,10 @@ typedef struct bake {
     struct bake_files *files; /* open writers; bake_files.c */
     bake_extra *extras;       /* (extra_count) */
     int extra_count;
-    bool late;           /* files are opened when all frames are there */
-    float *batch;        /* (batch_capacity x vertices x 3) frames on their way to the file */
-    float *texcoords;    /* (batch_capacity x corners x 2) for a format that takes moving ones; or NULL */
+    bool late;        /* files are opened when all frames are there */
+    float *batch;     /* (batch_capacity x vertices x 3) frames on their way to the file */
+    float *texcoords; /* (batch_capacity x corners x 2) for a format that takes moving ones; or NULL */
+    cutis_output_role texcoord_role;
     int texcoord_floats; /* of a frame */
     int batch_count, batch_capacity, written;
 } bake;

@@ -128,6 +128,7 @@ static void report_props(json_text *j, const bake *b)
         json_put_real(j, "lift", (double)p->end[1] - (double)p->start[1]);
         json_put_real(j, "penetration", p->penetration);
         json_put_integer(j, "crossings", p->crossings);
+        put_frame(j, "dropped", p->dropped_frame);
 
         /* the bone that it was deepest in */
         json_put_string(j, "bone", p->bone >= 0 ? b->character->joints[p->bone].name : NULL, -1);
@@ -335,6 +336,22 @@ static void report_quality(json_text *j, const cutis_bake_result *r)
     json_close(j, '}');
 }
 
+/* What the result has that linear skinning has not; linear skinning itself has no gains. */
+static void report_gains(json_text *j, const cutis_character *c, const cutis_gains *g)
+{
+    json_open(j, "gained", '{');
+    json_put_string(j, "text", g->text, -1);
+    json_put_string(j, "missed", g->missed[0] ? g->missed : NULL, -1);
+    json_put_integer(j, "intersections_removed", MAX(g->reference_intersections - g->intersections, 0));
+    json_put_integer(j, "intersections_linear", g->reference_intersections);
+    json_put_real(j, "movement", g->movement);
+    json_put_string(j, "movement_joint", g->movement_joint >= 0 ? c->joints[g->movement_joint].name : NULL, -1);
+    json_put_string(j, "volume_joint", g->volume_joint >= 0 ? c->joints[g->volume_joint].name : NULL, -1);
+    json_put_real(j, "volume", g->volume);
+    json_put_real(j, "volume_linear", g->reference_volume);
+    json_close(j, '}');
+}
+
 static void report_verdict(json_text *j, const bake *b)
 {
     static const char *const levels[] = {"good", "look", "bad"};
@@ -345,6 +362,8 @@ static void report_verdict(json_text *j, const bake *b)
     json_open(j, "verdict", '{');
     json_put_string(j, "level", levels[v->level], -1);
     json_put_string(j, "text", v->text, -1);
+
+    if (v->gained.text[0]) report_gains(j, c, &v->gained);
 
     /* its figures */
     json_open(j, "figures", '{');
@@ -404,6 +423,9 @@ static void report_morphs(json_text *j, const cutis_morphs_info *m)
     json_put_integer(j, "worst_frame", m->worst_frame);
     json_put_real(j, "flat_blends", m->flat_blends);
     json_put_integer(j, "file_bytes", (long long)m->file_bytes);
+    json_put_integer(j, "texcoord_targets", m->texcoord_target_count);
+    json_put_real(j, "texcoord_max_error", m->texcoord_max_error);
+    json_put_real(j, "texcoord_residual", m->texcoord_residual);
     json_close(j, '}');
 }
 

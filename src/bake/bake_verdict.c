@@ -24,6 +24,11 @@ cutis_result bake_verdict_open(bake *b)
     cutis_result result =
         cutis_judge_create(b->character, b->result->frame_count, b->jobs, def->allocator, &b->judge, b->error);
 
+    if (result == CUTIS_OK) {
+        double unit = cutis_model_parameter(b->model, "unit");
+        if (unit > 0) cutis_judge_unit(b->judge, unit);
+    }
+
     /* what it is judged against: the given surface, or linear skinning */
     if (result == CUTIS_OK && b->surface) {
         b->reference_surface = ARENA_ARRAY(&b->scratch, float, 3 * (size_t)b->character->vertex_count);
@@ -76,6 +81,11 @@ void bake_verdict_frame(bake *b, double time)
 
     const float *reference = reference_positions(b, time);
     cutis_judge_frame(b->judge, cutis_state_positions(b->model, b->state), reference, inner);
+
+    /* skin that slides under them */
+    cutis_output sliding;
+    if (cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_SLIDING, 0, &sliding))
+        cutis_judge_sliding(b->judge, sliding.values);
 
     /* what the engine did not show */
     const cutis_step_stats *stats = cutis_state_stats(b->model, b->state);

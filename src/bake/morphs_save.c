@@ -5,6 +5,7 @@
 
 #include "bake/bake_private.h"
 #include "bake/morph_fit.h"
+#include "bake/texcoord_fit.h"
 #include "io/files.h"
 #include "io/gltf_bake.h"
 
@@ -13,8 +14,8 @@ static const double DEFAULT_TOLERANCE = 0.001; /* of the size */
 
 static cutis_result check_def(const cutis_morphs_def *def, const char *path, cutis_error *error)
 {
-    if (!def->character || !def->frames || def->frame_count < 1 || !(def->fps > 0) || !isfinite(def->start) ||
-        def->clip >= def->character->clip_count)
+    if (!def->character || !def->frames || (def->texcoords && !def->character->texcoords) || def->frame_count < 1 ||
+        !(def->fps > 0) || !isfinite(def->start) || def->clip >= def->character->clip_count)
         return error_set(error, CUTIS_ERROR_ARGUMENT,
                          "a bake needs a character, one of its clips, at least one frame and a rate above 0");
     if (!(def->tolerance >= 0) || def->target_limit < 0 || def->target_limit > TARGET_LIMIT)
@@ -23,6 +24,38 @@ static cutis_result check_def(const cutis_morphs_def *def, const char *path, cut
     if (!path_ends(path, ".glb") && !path_ends(path, ".vrm"))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' does not end in .glb, which a bake is written as",
                          path);
+    return CUTIS_OK;
+}
+
+/*
+ * Targets of positions and of texture coordinates in one list: those of texture coordinates follow the others, unless
+ * each frame has a target of its own, which then moves both.
+ */
+static cutis_result join_targets(const cutis_morphs_def *def, const morph_fit *fit, const texcoord_fit *moving,
+                                 arena *memory, gltf_bake_def *out, cutis_error *error)
+{
+    bool shared = def->exact && moving->count == fit->count;
+    *out = (gltf_bake_def){.morphs = def,
+                           .target_count = shared ? fit->count : fit->count + moving->count,
+                           .position_count = fit->count,
+                           .deltas = fit->deltas,
+                           .normals = fit->normals,
+                           .weights = fit->weights,
+                           .texcoord_first = shared ? 0 : fit->count,
+                           .texcoord_count = moving->count,
+                           .texcoords = moving->deltas};
+    if (shared || moving->count == 0) return CUTIS_OK;
+
+    /* a row of weights for each frame */
+    size_t all = (size_t)out->target_count, first = (size_t)fit->count, rest = (size_t)moving->count;
+    float *weights = ARENA_ARRAY(memory, float, all *(size_t)def->frame_count);
+    if (!weights) return error_memory(error, "morph targets");
+    for (size_t f = 0; f < (size_t)def->frame_count; f++) {
+        for (size_t k = 0; k < first; k++) weights[f * all + k] = fit->weights[f * first + k];
+        for (size_t k = 0; k < rest; k++) weights[f * all + first + k] = moving->weights[f * rest + k];
+    }
+
+    out->weights = weights;
     return CUTIS_OK;
 }
 
@@ -52,18 +85,28 @@ cutis_result morphs_save(const cutis_morphs_def *def, struct file_store *store, 
     arena memory = arena_create(def->allocator);
     cutis_result result = morph_fit_make(&fit_def, &memory, &fit, error);
 
+    /* texture coordinates that move */
+    texcoord_fit moving = {0};
+    if (result == CUTIS_OK && !fit.interrupted && def->texcoords)
+        result = texcoord_fit_make(def, tolerance, fit_def.limit, &memory, &moving, error);
+
+    gltf_bake_def out = {0};
+    if (result == CUTIS_OK) result = join_targets(def, &fit, &moving, &memory, &out, error);
+
     /* what the fit reached, over the size */
-    info->target_count = fit.count;
+    info->target_count = out.target_count;
+    info->texcoord_target_count = moving.count;
+    info->texcoord_max_error = moving.max / (double)c->size;
+    info->texcoord_residual = moving.residual / (double)c->size;
     info->rms_error = fit.rms / (double)c->size;
     info->max_error = fit.max / (double)c->size;
     info->residual = fit.residual / (double)c->size;
     info->worst_frame = fit.worst_frame;
     info->flat_blends = fit.flat_blends;
-    info->interrupted = fit.interrupted;
+    info->interrupted = fit.interrupted || moving.interrupted;
 
     /* the file */
-    gltf_bake_def out = {def, fit.count, fit.deltas, fit.normals, fit.weights};
-    if (result == CUTIS_OK && !fit.interrupted) result = gltf_bake_write(&out, store, path, info, error);
+    if (result == CUTIS_OK && !info->interrupted) result = gltf_bake_write(&out, store, path, info, error);
 
     arena_destroy(&memory);
     return result;

@@ -3,7 +3,7 @@
  *
  * With s the skinned place of a point and d its deviation, s + d is shown. A pair (a, b) of span r at rest is whole
  * when |s_a - s_b + d_a - d_b| <= TEAR_RATIO max(|s_a - s_b|, r) + TEAR_SLACK size: a convex set of fields that holds d
- * = 0.
+ * = 0. A drag adds its length to the right side.
  *
  * Before that, shallow crossings of the drawn mesh are taken out (parting.h). Then:
  * 1. Where flesh has exploded (a pair GROSS times as far apart as that, or a point beyond the bound of the distance)
@@ -126,6 +126,7 @@ typedef struct limiting {
     float *next;          /* (point_count) */
     float size;           /* of the skinned frame, where joints scale it up, scene units */
     float reach;          /* scene units */
+    deviation_slack slack;
 } limiting;
 
 static vec3 pair_offset(const limiting *l, const float *places, int index)
@@ -138,7 +139,7 @@ static vec3 pair_offset(const limiting *l, const float *places, int index)
 static float pair_bound(const limiting *l, int index)
 {
     float length = vec3_length(pair_offset(l, l->skinned, index));
-    return TEAR_RATIO * MAX(length, l->bound->spans[index]) + TEAR_SLACK * l->size;
+    return TEAR_RATIO * MAX(length, l->bound->spans[index]) + TEAR_SLACK * l->size + l->slack.pull;
 }
 
 /* The share of what is shown of a pair's deviations that leaves it whole, if it is torn `times` its bound; else 1. */
@@ -153,10 +154,13 @@ static float pair_share(const limiting *l, int index, float times)
     return CLAMP((-b + sqrtf(MAX(b * b - a * c, 0))) / a, 0, 1);
 }
 
+/* How far a point may be from skinning, whatever dual quaternions say, before anything is cut. */
+static float distance_free(const limiting *l) { return DISTANCE_FREE * l->size + l->slack.swing + l->slack.pull; }
+
 /* The factor at which a deviation of a length comes to its bound: smooth, 1 while it is short. */
-static float distance_factor(float length, float size, float slack)
+static float distance_factor(const limiting *l, float length, float slack)
 {
-    float least = DISTANCE_FREE * size + slack, room = (DISTANCE_MOST - DISTANCE_FREE) * size;
+    float least = distance_free(l) + slack, room = (DISTANCE_MOST - DISTANCE_FREE) * l->size;
     if (!(length > least)) return 1;
     float kept = least + room * (1 - (float)det_exp(-(double)((length - least) / room)));
     return kept / length;
@@ -256,7 +260,7 @@ static float factors_begin(const limiting *l)
     for (int p = 0; p < l->bound->point_count; p++) {
         float length = vec3_length(vec3_load(l->moved + 3 * (size_t)p));
         float slack = vec3_distance(vec3_load(l->turned + 3 * (size_t)p), vec3_load(l->skinned + 3 * (size_t)p));
-        l->factors[p] = distance_factor(length, l->size, slack);
+        l->factors[p] = distance_factor(l, length, slack);
         if (l->factors[p] < 1) longest = MAX(longest, length);
     }
     return longest;
@@ -277,7 +281,7 @@ static bool pair_torn(const limiting *l, int index)
  */
 static bool frame_whole(const limiting *l)
 {
-    float least = DISTANCE_FREE * l->size, longest2 = 0;
+    float least = distance_free(l), longest2 = 0;
     bool whole = true;
     for (int p = 0; p < l->bound->point_count; p++) {
         float length2 = vec3_length2(vec3_load(l->moved + 3 * (size_t)p));
@@ -363,11 +367,11 @@ static bool crossings_cut(limiting *l, float *scratch)
     return round > 0;
 }
 
-deviation_stats deviation_limit(const deviation_bound *b, const float *skin, float strength, bool part, float *scratch,
-                                const cutis_jobs *jobs, float *points)
+deviation_stats deviation_limit(const deviation_bound *b, const float *skin, deviation_slack slack, bool part,
+                                float *scratch, const cutis_jobs *jobs, float *points)
 {
     deviation_stats stats = {0, -1, 0};
-    if (b->point_count == 0 || !(strength > 0)) return stats;
+    if (b->point_count == 0) return stats;
 
     /* linear skinning, and the frame's size */
     size_t count = (size_t)b->point_count;
@@ -375,11 +379,10 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
     skinning_linear(&b->skinning, skin, factors + 2 * count, jobs, skinned);
     float size = frame_size(skinned, b->point_count, b->size);
 
-    /* crossings, or as much of them as asked for */
+    /* crossings */
     memcpy(moved, points, 3 * count * sizeof(float));
-    limiting l = {b, skinned, moved, turned, points, factors, factors + count, size, REACH_LEAST * size};
+    limiting l = {b, skinned, moved, turned, points, factors, factors + count, size, REACH_LEAST * size, slack};
     bool worse = part && crossings_part(&l, factors + 2 * count, jobs, &stats.parted);
-    for (size_t i = 0; i < 3 * count && strength < 1; i++) points[i] = moved[i] + strength * (points[i] - moved[i]);
     cracks_follow(b->joined, b->point_count, skinned, points);
     for (size_t i = 0; i < 3 * count; i++) moved[i] = points[i] - skinned[i];
     if (!worse && frame_whole(&l)) return stats;
@@ -411,13 +414,11 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, flo
 
     cracks_follow(b->joined, b->point_count, skinned, points);
 
-    /* what that changed, or as much of it as asked for */
+    /* what that changed */
     float most = MOVE_TOLD * size;
     for (size_t p = 0; p < count; p++) {
         vec3 before = vec3_add(vec3_load(skinned + 3 * p), vec3_load(moved + 3 * p)), now = vec3_load(points + 3 * p);
-        if (strength < 1) vec3_store(points + 3 * p, vec3_lerp(before, now, strength));
-
-        float change = strength * vec3_distance(before, now);
+        float change = vec3_distance(before, now);
         stats.points += change > MOVE_TOLD * size;
         if (change > most) stats.worst = (int)p;
         most = MAX(most, change);

@@ -3,7 +3,8 @@
  *
  * Skinning is what the animator saw. Flesh may depart from it, but not tear: points that are near at rest stay within
  * TEAR_RATIO times the larger of their distances at rest and under skinning; and no point is shown further from
- * skinning than a share of the size (and what dual quaternions differ from it). Skinning itself keeps both bounds, and
+ * skinning than a share of the size (and what dual quaternions differ from it). Forces from outside widen these bounds
+ * by what they can move flesh, continuously (deviation_slack). Skinning itself keeps both bounds, and
  * the fields that do form a convex set: so a region that has exploded is scaled towards
  * skinning, with a factor that goes back to 1 over a distance, and small tears are drawn together. A result within the
  * bounds is left as it is, to the bit.
@@ -27,6 +28,12 @@ typedef struct deviation_bound {
     parting parting;    /* of crossing triangles, before anything is bounded; without a mesh: none */
 } deviation_bound;
 
+/* By how much forces from outside widen the bounds, scene units. */
+typedef struct deviation_slack {
+    float swing; /* of the distance from skinning: accelerations, wind and blows move regions of flesh as a whole */
+    float pull;  /* of that distance and of near points from each other: a drag moves single points */
+} deviation_slack;
+
 /* What was done to a frame. */
 typedef struct deviation_stats {
     int points; /* that fall back, wholly or in part */
@@ -44,9 +51,9 @@ cutis_result deviation_build(deviation_bound *b, const cutis_character *characte
 size_t deviation_scratch_count(const deviation_bound *b);
 /*
  * Bound the deviation of points (point_count x 3) from linear skinning in the pose of `skin` (joint_count x 12).
- * strength: 0..1, how much of what would be taken away is taken away. part: crossing triangles are parted first.
+ * slack: of forces from outside. part: crossing triangles are parted first.
  */
-deviation_stats deviation_limit(const deviation_bound *b, const float *skin, float strength, bool part, float *scratch,
-                                const cutis_jobs *jobs, float *points);
+deviation_stats deviation_limit(const deviation_bound *b, const float *skin, deviation_slack slack, bool part,
+                                float *scratch, const cutis_jobs *jobs, float *points);
 
 #endif

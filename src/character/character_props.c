@@ -84,7 +84,18 @@ cutis_result cutis_character_add_props(const cutis_character *character, const c
 
 /* ---- surfaces ---- */
 
-enum { RINGS = 33, SIDES = 48 }; /* of a sphere; an odd number of rings leaves a straight one for a capsule */
+/*
+ * Cells along an edge of the cube that a round surface is bent from; even, so that its middle is a row of points. The
+ * surface is also the one that is simulated: with 12 it is at most 0.55 % of the radius below the true sphere.
+ */
+enum { ROUND_CELLS = 12 };
+
+/* Points of a round surface: those of the cube's surface, and for a capsule the middle row once more. */
+enum {
+    ROUND_POINTS = 6 * ROUND_CELLS * ROUND_CELLS + 2,
+    ROUND_TRIANGLES = 12 * ROUND_CELLS * ROUND_CELLS,
+    MIDDLE_POINTS = 4 * ROUND_CELLS
+};
 
 static void box_make(const float low[3], const float high[3], float *positions, int *triangles)
 {
@@ -96,39 +107,83 @@ static void box_make(const float low[3], const float high[3], float *positions, 
     memcpy(triangles, corners, sizeof corners);
 }
 
-/* Rings around y from the lower pole to the upper one; poles are one point, so that the surface is closed. */
-static void capsule_make(float radius, float half, float *positions, int *triangles)
+/* Number of the point of the cube's surface at (x, y, z), each 0..ROUND_CELLS: the caps first, then row by row. */
+static int cube_point(int x, int y, int z)
 {
-    const double pi = 3.14159265358979323846;
+    enum { N = ROUND_CELLS, CAP = (N + 1) * (N + 1) };
+    if (y == 0) return z * (N + 1) + x;
+    if (y == N) return CAP + z * (N + 1) + x;
 
-    /* poles */
-    int last = 1 + (RINGS - 1) * SIDES, t = 0;
-    vec3_store(positions, vec3_make(0, -half - radius, 0));
-    vec3_store(positions + 3 * last, vec3_make(0, half + radius, 0));
+    /* around the side */
+    int around = z == 0 ? x : x == N ? N + z : z == N ? 2 * N + (N - x) : 3 * N + (N - z);
+    return 2 * CAP + (y - 1) * MIDDLE_POINTS + around;
+}
 
-    /* rings */
-    for (int i = 1; i < RINGS; i++) {
-        double angle = ((double)i / RINGS - 0.5) * pi;
-        float y = radius * (float)det_sin(angle) + (2 * i < RINGS ? -half : half), r = radius * (float)det_cos(angle);
-        for (int k = 0; k < SIDES; k++) {
-            double around = 2 * pi * k / SIDES;
-            vec3_store(positions + 3 * (1 + (i - 1) * SIDES + k),
-                       vec3_make(r * (float)det_sin(around), y, r * (float)det_cos(around)));
-        }
+/* A place of the cube on the unit sphere: rows and columns of a side lie at equal angles. */
+static vec3 cube_bend(int x, int y, int z)
+{
+    const double quarter = 3.14159265358979323846 / 4;
+    const int at[3] = {x, y, z};
+    float u[3];
+    for (int k = 0; k < 3; k++) {
+        double angle = (2.0 * at[k] / ROUND_CELLS - 1) * quarter;
+        u[k] = (float)(det_sin(angle) / det_cos(angle));
     }
+    return vec3_normalize(vec3_load(u));
+}
 
-    /* a fan at each pole, quads between the rings */
-    for (int k = 0; k < SIDES; k++) {
-        int next = (k + 1) % SIDES, top = 1 + (RINGS - 2) * SIDES;
-        const int ends[6] = {0, 1 + next, 1 + k, last, top + k, top + next};
-        memcpy(triangles + 3 * t, ends, sizeof ends);
-        t += 2;
-        for (int i = 0; i < RINGS - 2; i++) {
-            int a = 1 + i * SIDES + k, b = 1 + i * SIDES + next, c = a + SIDES, d = b + SIDES;
-            const int two[6] = {a, b, d, a, d, c};
-            memcpy(triangles + 3 * t, two, sizeof two);
-            t += 2;
-        }
+/* Two triangles of the cell of a side that has its lowest corner at `low`; axes run from there, outside is right. */
+static void cell_add(const int quad[4], int turn, int **triangles)
+{
+    const int one[6] = {quad[0], quad[1], quad[2], quad[0], quad[2], quad[3]};
+    const int other[6] = {quad[0], quad[1], quad[3], quad[1], quad[2], quad[3]};
+    memcpy(*triangles, turn ? one : other, sizeof one);
+    *triangles += 6;
+}
+
+/* A sphere (half = 0), or a capsule: the sphere cut at its middle row and drawn apart along y. */
+static void round_make(float radius, float half, bool capsule, float *positions, int *triangles)
+{
+    enum { N = ROUND_CELLS };
+
+    /* points; the middle row of a capsule is its lower end here, and its upper end behind all */
+    for (int y = 0; y <= N; y++)
+        for (int z = 0; z <= N; z++)
+            for (int x = 0; x <= N; x++) {
+                if (y > 0 && y < N && z > 0 && z < N && x > 0 && x < N) continue;
+                vec3 p = vec3_scale(cube_bend(x, y, z), radius);
+                int point = cube_point(x, y, z);
+                vec3_store(positions + 3 * point, vec3_make(p.x, p.y + (2 * y > N ? half : -half), p.z));
+                if (2 * y != N || !capsule) continue;
+                int upper = ROUND_POINTS + point - cube_point(0, N / 2, 0);
+                vec3_store(positions + 3 * upper, vec3_make(p.x, half, p.z));
+            }
+
+    /* cells of the six sides, seen from outside */
+    for (int axis = 0; axis < 3; axis++)
+        for (int side = 0; side < 2; side++)
+            for (int i = 0; i < N; i++)
+                for (int j = 0; j < N; j++) {
+                    int quad[4];
+                    for (int k = 0; k < 4; k++) {
+                        int corner = side ? k : 3 - k, at[3];
+                        at[axis] = side ? N : 0;
+                        at[(axis + 1) % 3] = i + (corner == 1 || corner == 2);
+                        at[(axis + 2) % 3] = j + (corner >= 2);
+                        quad[k] = cube_point(at[0], at[1], at[2]);
+
+                        /* above the middle, the upper end of a capsule */
+                        int y = axis == 1 ? -1 : axis == 0 ? i : j;
+                        if (capsule && y >= N / 2 && 2 * at[1] == N) quad[k] += ROUND_POINTS - cube_point(0, N / 2, 0);
+                    }
+                    cell_add(quad, (i + j) % 2, &triangles);
+                }
+
+    /* the straight part of a capsule */
+    int lower = cube_point(0, N / 2, 0), upper = ROUND_POINTS;
+    for (int k = 0; capsule && k < MIDDLE_POINTS; k++) {
+        int next = (k + 1) % MIDDLE_POINTS;
+        cell_add((const int[4]){lower + next, lower + k, upper + k, upper + next}, k % 2, &triangles);
     }
 }
 
@@ -137,9 +192,10 @@ void cutis_prop_surface(const cutis_prop *prop, float plane, int *vertex_count, 
 {
     /* counts, which a first call asks for */
     bool mesh = prop->shape == CUTIS_PROP_MESH;
-    bool round = prop->shape == CUTIS_PROP_SPHERE || prop->shape == CUTIS_PROP_CAPSULE;
-    *vertex_count = mesh ? prop->vertex_count : round ? 2 + (RINGS - 1) * SIDES : 8;
-    *triangle_count = mesh ? prop->triangle_count : round ? 2 * (RINGS - 1) * SIDES : 12;
+    bool capsule = prop->shape == CUTIS_PROP_CAPSULE, round = capsule || prop->shape == CUTIS_PROP_SPHERE;
+    int middle = capsule ? MIDDLE_POINTS : 0;
+    *vertex_count = mesh ? prop->vertex_count : round ? ROUND_POINTS + middle : 8;
+    *triangle_count = mesh ? prop->triangle_count : round ? ROUND_TRIANGLES + 2 * middle : 12;
     if (!positions || !triangles) return;
 
     /* the surface */
@@ -147,7 +203,7 @@ void cutis_prop_surface(const cutis_prop *prop, float plane, int *vertex_count, 
         if (prop->vertex_count) memcpy(positions, prop->positions, (size_t)prop->vertex_count * 3 * sizeof(float));
         if (prop->triangle_count) memcpy(triangles, prop->triangles, (size_t)prop->triangle_count * 3 * sizeof(int));
     } else if (round) {
-        capsule_make(prop->size[0], prop->shape == CUTIS_PROP_CAPSULE ? prop->size[1] : 0, positions, triangles);
+        round_make(prop->size[0], capsule ? prop->size[1] : 0, capsule, positions, triangles);
     } else if (prop->shape == CUTIS_PROP_PLANE) {
         box_make((const float[3]){-plane, -0.01f * plane, -plane}, (const float[3]){plane, 0, plane}, positions,
                  triangles);

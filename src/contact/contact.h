@@ -241,9 +241,15 @@ typedef struct contact_plane {
     float lambda;
 } contact_plane;
 
-/* The character's colliders. friction and restitution are the solver's defaults. */
-cutis_result contact_props_build(contact_props *props, const cutis_character *character, float scale,
-                                 const float origin[3], float friction, float restitution, arena *memory,
+/* Which props of a character go where their node goes. */
+typedef enum contact_roles {
+    CONTACT_COLLIDERS, /* colliders only, because the solver moves the others */
+    CONTACT_ALL_PROPS
+} contact_roles;
+
+/* The props of these roles. friction and restitution are the solver's defaults. */
+cutis_result contact_props_build(contact_props *props, const cutis_character *character, contact_roles roles,
+                                 float scale, const float origin[3], float friction, float restitution, arena *memory,
                                  cutis_error *error);
 /*
  * Planes of all points that are nearer than margin to a collider or cross it on their way from start to end

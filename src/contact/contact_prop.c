@@ -1,5 +1,6 @@
 /*
- * contact_prop.c: rigid animated colliders: meshes and primitives that move with a node of the skeleton.
+ * contact_prop.c: rigid animated colliders: meshes and primitives that move with a node of the skeleton. A solver that
+ * does not move free props takes them as colliders, too.
  *
  * A point meets a prop as a plane at the prop's nearest surface point, carried to the end of the substep: from
  * the signed distance at the end, or, when the point would be swept right through, from where its way (in the
@@ -8,12 +9,18 @@
  */
 #include "contact/contact.h"
 
-cutis_result contact_props_build(contact_props *props, const cutis_character *character, float scale,
-                                 const float origin[3], float friction, float restitution, arena *memory,
+/* Whether a prop goes where its node goes, and nowhere else. */
+static bool is_driven(const cutis_prop *prop, contact_roles roles)
+{
+    return roles == CONTACT_ALL_PROPS || prop->role == CUTIS_PROP_COLLIDER;
+}
+
+cutis_result contact_props_build(contact_props *props, const cutis_character *character, contact_roles roles,
+                                 float scale, const float origin[3], float friction, float restitution, arena *memory,
                                  cutis_error *error)
 {
     *props = (contact_props){.scale = scale, .origin = {origin[0], origin[1], origin[2]}};
-    for (int i = 0; i < character->prop_count; i++) props->count += character->props[i].role == CUTIS_PROP_COLLIDER;
+    for (int i = 0; i < character->prop_count; i++) props->count += is_driven(&character->props[i], roles);
     if (props->count == 0) return CUTIS_OK;
     props->props = ARENA_ARRAY(memory, contact_prop, props->count);
     if (!props->props) return error_memory(error, "the props");
@@ -22,7 +29,7 @@ cutis_result contact_props_build(contact_props *props, const cutis_character *ch
     int at = 0;
     for (int i = 0; i < character->prop_count; i++) {
         const cutis_prop *source = character->props + i;
-        if (source->role != CUTIS_PROP_COLLIDER) continue;
+        if (!is_driven(source, roles)) continue;
         contact_prop *prop = props->props + at++;
         prop->source = source;
         prop->friction = source->friction >= 0 ? source->friction : friction;

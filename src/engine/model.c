@@ -385,6 +385,76 @@ static cutis_result build_bound(cutis_model *m, const cutis_model_def *def, cuti
     return result;
 }
 
+/* ---- props ---- */
+
+static bool has_flag(const cutis_model *m, unsigned flag)
+{
+    bool has = false;
+    for (int i = 0; i < m->stage_count; i++) has |= (m->stages[i].solver->info.flags & flag) != 0;
+    return has;
+}
+
+/* The names of the solvers that have a flag: "layers, springs, lattice". */
+static void list_solvers(unsigned flag, char *text, size_t size)
+{
+    text[0] = 0;
+    for (int i = 0; i < solver_table_count; i++) {
+        if (!(solver_table[i]->info.flags & flag)) continue;
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s", used ? ", " : "", solver_table[i]->info.name);
+    }
+}
+
+/* The parameter that disables contact with props, when it does; NULL otherwise. */
+static const char *disabled_prop_contact(const cutis_model *m)
+{
+    for (int i = 0; i < m->stage_count; i++) {
+        const stage *s = &m->stages[i];
+        int p = solver_role_index(s->solver, CUTIS_PARAMETER_PROP_CONTACT);
+        if (p >= 0 && s->values.values[p] == 0) return s->solver->info.parameters[p].name;
+    }
+    return NULL;
+}
+
+/* Warn once of props without effect, or else of free props that this solver does not move. */
+static void warn_props(cutis_model *m)
+{
+    const cutis_character *c = m->character;
+    bool collides = has_flag(m, CUTIS_SOLVER_PROP_CONTACT);
+    const char *off = collides ? disabled_prop_contact(m) : NULL;
+    bool effect = collides && !off;
+    if (effect && has_flag(m, CUTIS_SOLVER_PROP_MOTION)) return;
+
+    /* the props in question */
+    int count = 0, first = 0;
+    for (int i = c->prop_count - 1; i >= 0; i--) {
+        if (effect && c->props[i].role == CUTIS_PROP_COLLIDER) continue;
+        first = i;
+        count++;
+    }
+    if (count == 0) return;
+
+    char who[160], solvers[120], sentence[500];
+    bool one = count == 1;
+    const char *here = m->stage_count == 1 ? m->stages[0].solver->info.name : m->solver_name;
+    snprintf(who, sizeof who, one ? "prop '%.80s'" : "props '%.80s' and %d more", c->props[first].name, count - 1);
+    list_solvers(effect ? CUTIS_SOLVER_PROP_MOTION : CUTIS_SOLVER_PROP_CONTACT, solvers, sizeof solvers);
+
+    /* in a sentence */
+    if (effect)
+        snprintf(sentence, sizeof sentence,
+                 "%s %s not move under solver %.60s: %s with its node, as a collider; solvers that move free props: %s",
+                 who, one ? "does" : "do", here, one ? "it goes" : "each goes", solvers);
+    else if (off)
+        snprintf(sentence, sizeof sentence, "%s %s no effect, because the parameter '%s' is off", who,
+                 one ? "has" : "have", off);
+    else
+        snprintf(sentence, sizeof sentence,
+                 "%s %s no effect under solver %.60s, which has no contact with props; solvers that have: %s", who,
+                 one ? "has" : "have", here, solvers);
+    model_warn(m, sentence);
+}
+
 cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_model, cutis_error *error)
 {
     *result_model = NULL;
@@ -420,6 +490,7 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
         divide_time(m, def->substep);
         result = build_stages(m, def, error);
     }
+    if (!result) warn_props(m);
     if (!result && is_bounded(m, def)) result = build_bound(m, def, error);
     if (!result && m->memory.failed) result = error_memory(error, "a model");
 

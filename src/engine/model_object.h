@@ -83,7 +83,7 @@ struct cutis_state {
     cutis_step_stats stats;
     pending_blow blows[CUTIS_MAX_IMPULSES]; /* (blow_count) that not every stage has felt */
     int blow_count;
-    double forced; /* when drags, forces or blows last acted, seconds; negative: never */
+    deviation_slack slack; /* of drags, forces and blows, in the bounds of what is shown */
 };
 
 /* A geometric stage depends on the pose alone. */

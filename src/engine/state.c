@@ -14,6 +14,7 @@
 #include "character/lead_in.h"
 #include "engine/model_object.h"
 #include "math/math3.h"
+#include "solvers/solver_kit.h"
 
 /* An instant this near a substep's end, in substeps, is that end. */
 static const double INSTANT_TOLERANCE = 1e-6;
@@ -21,8 +22,16 @@ static const double INSTANT_TOLERANCE = 1e-6;
 static const double LIVE_LIMIT = 0.25;
 /* Accelerations, winds and blows beyond this are a host's mistake, scene units and seconds. */
 static const float FORCE_LIMIT = 1e9f;
-/* Seconds after the last drag, force or blow until the deviation from skinning is bounded again, and over which. */
-static const double FORCED_TIME = 1;
+/*
+ * 1 / (2 pi 2 Hz), seconds: the softest flesh there is sags by its square times an acceleration, and a blow throws it
+ * by this time the speed.
+ */
+static const float SOFT_TIME = 0.0796f;
+/* Seconds in which the slack of a force that is gone falls to 1 / e: flesh of the default damping moves half as long.
+ */
+static const double SLACK_TIME = 0.5;
+/* A drag pulls in each of about so many iterations of a substep. */
+static const float DRAG_PULLS = 10;
 
 /* ---- memory ---- */
 
@@ -65,7 +74,8 @@ uint64_t cutis_state_hash(const cutis_model *model, const cutis_state *state)
     /* The statistics hold times, which no two runs share. */
     uint64_t hash = hash_bytes(&state->time, sizeof state->time, 0);
     hash = hash_bytes(&state->substeps, sizeof state->substeps, hash);
-    if (state->forced >= 0) hash = hash_bytes(&state->forced, sizeof state->forced, hash);
+    bool slack = state->slack.swing > 0 || state->slack.pull > 0;
+    if (slack) hash = hash_bytes(&state->slack, sizeof state->slack, hash);
     hash = state->blow_count ? hash_bytes(state->blows, (size_t)state->blow_count * sizeof *state->blows, hash) : hash;
     size_t begin = model->joints;
     return hash_bytes((const char *)state + begin, model->state_bytes - begin, hash);
@@ -389,22 +399,54 @@ static void instant_pose(const cutis_model *m, cutis_state *state, const step_sp
     if (span->input->motion.sample || span->input->joints) copy_pose(m, joints, target);
 }
 
-/* How far the deviation from skinning is bounded: not while a host pulls at the flesh, and slowly again afterwards. */
-static float bound_strength(cutis_state *state, const cutis_step_input *input)
+static float force_length(const float force[3])
 {
-    bool forced = input->drag_count > 0 || input->impulse_count > 0 || state->blow_count > 0;
-    for (int k = 0; k < 3; k++) forced |= input->acceleration[k] != 0 || input->wind[k] != 0;
-    if (forced) state->forced = state->time;
-    if (state->forced < 0) return 1;
-    return (float)CLAMP((state->time - state->forced) / FORCED_TIME - 1, 0, 1);
+    float length = vec3_length(vec3_load(force));
+    return length < FORCE_LIMIT ? length : 0;
+}
+
+/* How far a drag pulls its vertex from where linear skinning has it. */
+static float drag_pull(const cutis_character *c, const float *skin, const cutis_drag *drag)
+{
+    int v = drag->vertex;
+    if (v < 0 || v >= c->vertex_count || !c->influence_first) return 0;
+
+    vec3 rest = vec3_load(c->positions + 3 * (size_t)v), place = {0, 0, 0};
+    for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++)
+        place =
+            vec3_madd(place, mat34_point(skin + 12 * (size_t)c->influence_joints[i], rest), c->influence_weights[i]);
+
+    float length = vec3_distance(vec3_load(drag->target), place);
+    return length < FORCE_LIMIT ? CLAMP(DRAG_PULLS * drag->strength, 0.0f, 1.0f) * length : 0;
+}
+
+/*
+ * How far the forces of a step can move flesh beyond what it does by itself. The bounds are widened by that, so that
+ * none has no slack, a small force a small one, and a force that ends a slack that fades.
+ */
+static void slack_update(const cutis_model *m, cutis_state *state, const step_span *span, const float *skin)
+{
+    const cutis_step_input *input = span->input;
+    float fade = (float)det_exp((span->begin - span->end) / SLACK_TIME);
+    float acceleration = force_length(input->acceleration) + kit_wind_most(force_length(input->wind)), speed = 0;
+
+    /* blows of this step, and those that wait */
+    for (int i = 0; i < MIN(input->impulse_count, CUTIS_MAX_IMPULSES); i++)
+        speed += force_length(input->impulses[i].velocity);
+    for (int i = 0; i < state->blow_count; i++) speed += force_length(state->blows[i].impulse.velocity);
+
+    float swing = SOFT_TIME * (SOFT_TIME * acceleration + speed), pull = 0;
+    for (int i = 0; i < input->drag_count; i++) pull = MAX(pull, drag_pull(m->character, skin, input->drags + i));
+
+    state->slack.swing = MAX(swing, fade * state->slack.swing);
+    state->slack.pull = MAX(pull, fade * state->slack.pull);
 }
 
 /* Bound how far the vertices that are shown depart from linear skinning of their instant. */
 static void bound_vertices(const cutis_model *m, cutis_state *state, const step_span *span, bool exact)
 {
     const cutis_character *c = m->character;
-    float strength = bound_strength(state, span->input);
-    if (m->bound.point_count == 0 || strength == 0) return;
+    if (m->bound.point_count == 0) return;
 
     float *vertices = state_floats(state, m->vertices), *joints = state_scratch(m, state, m->limit);
     float *skin = joints + 12 * (size_t)c->joint_count, *points = skin + 12 * (size_t)c->joint_count;
@@ -414,7 +456,8 @@ static void bound_vertices(const cutis_model *m, cutis_state *state, const step_
     if (!exact) instant_pose(m, state, span, joints);
     skin_matrices(c, exact ? state_floats(state, m->joints) : joints, skin);
 
-    deviation_stats stats = deviation_limit(&m->bound, skin, strength, !state->unseen,
+    slack_update(m, state, span, skin);
+    deviation_stats stats = deviation_limit(&m->bound, skin, state->slack, !state->unseen,
                                             points + 3 * (size_t)c->point_count, span->input->jobs, points);
 
     state->stats.limited = stats.points;
@@ -476,7 +519,7 @@ void cutis_state_reset(const cutis_model *model, cutis_state *state, const float
     state->substeps = 0;
     state->stats = (cutis_step_stats){.limited_vertex = -1};
     state->blow_count = 0;
-    state->forced = -1;
+    state->slack = (deviation_slack){0};
 
     /* the pose, still */
     cutis_pose_rest(model->character, own);

@@ -764,13 +764,20 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     const char **sentences = ARENA_ARRAY(&r->memory, const char *, c->warning_count + added);
     if (r->memory.failed) return error_memory(r->error, "a motion");
     if (c->warning_count) memcpy(sentences, c->warnings, (size_t)c->warning_count * sizeof *sentences);
-    if (added) memcpy(sentences + c->warning_count, warnings.sentences, (size_t)added * sizeof *sentences);
+
+    /* every clip of a file has the same joints: a sentence that the character has already is not repeated */
+    int sentence_count = c->warning_count;
+    for (int i = 0; i < added; i++) {
+        bool known = false;
+        for (int k = 0; k < c->warning_count && !known; k++) known = strcmp(c->warnings[k], warnings.sentences[i]) == 0;
+        if (!known) sentences[sentence_count++] = warnings.sentences[i];
+    }
 
     /* the same character with one clip more */
     cutis_character given = *c;
     given.clip_count = c->clip_count + 1;
     given.clips = clips;
-    given.warning_count = c->warning_count + added;
+    given.warning_count = sentence_count;
     given.warnings = sentences;
     return cutis_character_create(&given, allocator, result, r->error);
 }

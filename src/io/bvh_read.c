@@ -392,45 +392,64 @@ void bvh_frame_store(bvh_reader *r, int frame, double (*const rotations)[4], dou
     }
 }
 
+/* RMS over the joints of how far they moved against the root between two poses. */
+static double pose_distance(int joint_count, double (*const before)[3], double (*const now)[3])
+{
+    double sum = 0;
+    for (int j = 0; j < joint_count; j++)
+        for (int k = 0; k < 3; k++) {
+            double d = (now[j][k] - now[0][k]) - (before[j][k] - before[0][k]);
+            sum += d * d;
+        }
+    return sqrt(sum / joint_count);
+}
+
 cutis_result bvh_drop_calibration(bvh_reader *r, warning_list *warnings)
 {
-    static const double least = 0.35, times = 4; /* radians; against the largest other change */
-    enum { FRAMES_LEAST = 10 };
+    /*
+     * Least jump, of the longest side of the pose, and its ratio to the largest later one. Of seven captures, the jump
+     * is 2.8 times (24 frames per second) to 61 times (120) the later ones; no later frame leads by more than 1.9.
+     */
+    static const double MIN_JUMP = 0.05, MIN_RATIO = 2.4;
+    enum { MIN_FRAMES = 10 };
 
     /* too few frames to judge by */
-    if (r->frame_count < FRAMES_LEAST) return CUTIS_OK;
+    if (r->frame_count < MIN_FRAMES) return CUTIS_OK;
 
-    /* room for two poses */
-    double(*rotations[2])[4], first = 0, other = 0;
-    for (int i = 0; i < 2; i++) rotations[i] = arena_push(&r->memory, (size_t)r->joint_count, sizeof **rotations);
-    double(*places)[3] = arena_push(&r->memory, (size_t)r->joint_count, sizeof *places);
+    /* allocate two poses */
+    double(*places[2])[3], first = 0, later = 0, size = 0;
+    for (int i = 0; i < 2; i++) places[i] = arena_push(&r->memory, (size_t)r->joint_count, sizeof **places);
+    double(*rotations)[4] = arena_push(&r->memory, (size_t)r->joint_count, sizeof *rotations);
     if (r->memory.failed) return error_memory(r->error, "a motion");
 
-    /* largest rotation of any joint from frame to frame, the first step apart from the others */
-    bvh_pose(r, 0, rotations[0], places);
-    for (int f = 1; f < r->frame_count; f++) {
-        double(*before)[4] = rotations[(f - 1) % 2], (*now)[4] = rotations[f % 2], largest = 0;
-        bvh_pose(r, f, now, places);
-
+    /* longest side of the first pose */
+    bvh_pose(r, 0, rotations, places[0]);
+    for (int k = 0; k < 3; k++) {
+        double low = places[0][0][k], high = low;
         for (int j = 0; j < r->joint_count; j++) {
-            double dot = 0;
-            for (int k = 0; k < 4; k++) dot += before[j][k] * now[j][k];
-            largest = MAX(largest, 2 * det_acos(MIN(fabs(dot), 1)));
+            low = MIN(low, places[0][j][k]);
+            high = MAX(high, places[0][j][k]);
         }
+        size = MAX(size, high - low);
+    }
 
+    /* change of pose from frame to frame, the first apart from the others */
+    for (int f = 1; f < r->frame_count; f++) {
+        bvh_pose(r, f, rotations, places[f % 2]);
+        double moved = pose_distance(r->joint_count, places[(f - 1) % 2], places[f % 2]);
         if (f == 1)
-            first = largest;
+            first = moved;
         else
-            other = MAX(other, largest);
+            later = MAX(later, moved);
     }
 
     /* a jump far above all others: drop the first frame */
-    if (first <= least || first <= times * other) return CUTIS_OK;
+    if (!(first > MIN_JUMP * size && first > MIN_RATIO * later)) return CUTIS_OK;
     r->values += r->channel_count;
-
     r->frame_count--;
     warning_add(warnings,
-                "%s: its first frame is a pose apart from the motion, %.0f degrees from the next, and is left out",
-                r->name, first * (180 / 3.14159265358979323846));
+                "%s: its first frame is left out as a calibration pose: its joints are %.0f %% of the body's size from "
+                "the next frame, which is %.3g times any later change",
+                r->name, 100 * first / size, first / MAX(later, 1e-3 * first));
     return CUTIS_OK;
 }

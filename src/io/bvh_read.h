@@ -37,8 +37,8 @@ typedef struct bvh_reader {
 cutis_result bvh_read(bvh_reader *r);
 /*
  * Captures often begin with one frame of a T pose, which is no part of the motion: flesh would be torn from it to the
- * second frame. Such a first frame differs from the next by far more than any two others do. It is left out, with a
- * warning.
+ * second frame. The joints of such a first frame move farther to the next, against the root, than between any two later
+ * frames. It is left out, with a warning. Rotations do not detect it: some axes turn by 30 degrees within a frame.
  */
 cutis_result bvh_drop_calibration(bvh_reader *r, warning_list *warnings);
 /* World rotations and places of all joints at a frame. */

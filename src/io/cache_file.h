@@ -53,6 +53,9 @@ double cache_rate_round(double fps);
 cutis_result cache_make(size_t frames, size_t vertices, const cutis_allocator *allocator, cutis_cache **cache,
                         cutis_error *error);
 
+/* Memory that goes with the cache, for its props. */
+arena *cache_memory(cutis_cache *cache);
+
 /* Read all but a folder from memory. name: tells the format, and what messages call it. */
 cutis_result cache_read_memory(const void *data, size_t size, const char *name, const cutis_allocator *allocator,
                                cutis_cache **cache, cutis_error *error);

@@ -15,6 +15,7 @@ typedef struct cache_object {
     cutis_cache cache; /* first, so that the pointer is the same */
     cutis_allocator allocator;
     size_t float_count;
+    arena memory; /* of the props */
 } cache_object;
 
 static cutis_result cache_error(cutis_error *error, const char *name, const char *sentence)
@@ -38,7 +39,8 @@ cutis_result cache_make(size_t frames, size_t vertices, const cutis_allocator *a
     /* the cache itself and its floats */
     object->allocator = memory_resolve(allocator);
     object->float_count = frames * vertices * 3;
-    object->cache = (cutis_cache){(int)vertices, (int)frames, 0, 30, NULL};
+    object->memory = arena_create(allocator);
+    object->cache = (cutis_cache){.vertex_count = (int)vertices, .frame_count = (int)frames, .fps = 30};
     object->cache.positions = memory_allocate(allocator, object->float_count, sizeof(float));
 
     *cache = &object->cache;
@@ -322,5 +324,8 @@ void cutis_cache_destroy(cutis_cache *cache)
     cache_object *object = (cache_object *)cache;
     cutis_allocator allocator = object->allocator;
     memory_release(&allocator, (void *)cache->positions, object->float_count, sizeof(float));
+    arena_destroy(&object->memory);
     memory_release(&allocator, object, 1, sizeof *object);
 }
+
+arena *cache_memory(cutis_cache *cache) { return &((cache_object *)cache)->memory; }

@@ -41,15 +41,22 @@ static const char *source_path(const bake_edit *e) { return e->def->source.data 
 /* ---- targets ---- */
 
 /* Bounds that a validator recomputes from the floats. */
-static void put_bounds(bake_edit *e, json_t *accessor, const float *values, int count)
+static void put_bounds(bake_edit *e, json_t *accessor, const float *values, int count, int width)
 {
-    float low[3] = {values[0], values[1], values[2]}, high[3] = {values[0], values[1], values[2]};
-    for (int i = 0; i < 3 * count; i++) {
-        low[i % 3] = MIN(low[i % 3], values[i]);
-        high[i % 3] = MAX(high[i % 3], values[i]);
+    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int i = 0; i < width * count; i++) {
+        low[i % width] = MIN(low[i % width], values[i]);
+        high[i % width] = MAX(high[i % width], values[i]);
     }
-    gltf_put_floats(&e->out, accessor, "min", low, 3);
-    gltf_put_floats(&e->out, accessor, "max", high, 3);
+    gltf_put_floats(&e->out, accessor, "min", low, width);
+    gltf_put_floats(&e->out, accessor, "max", high, width);
+}
+
+static bool vector_is_zero(const float *values, int width)
+{
+    for (int k = 0; k < width; k++)
+        if (values[k] != 0) return false;
+    return true;
 }
 
 static int view_add(bake_edit *e, size_t offset)
@@ -61,24 +68,24 @@ static int view_add(bake_edit *e, size_t offset)
     return (int)json_array_size(e->out.views) - 1;
 }
 
-/* Vectors (count x 3) as a plain or, where that is smaller, a sparse accessor. Returns its index. */
-static int vectors_add(bake_edit *e, const float *values, int count)
+/* Vectors (count x components) as a plain or, where that is smaller, a sparse accessor. Returns its index. */
+static int vectors_add(bake_edit *e, const float *values, int count, int components)
 {
     /* sparse costs an index for each moved vertex, and some 160 bytes of overhead */
     int moved = 0;
-    for (int v = 0; v < count; v++) moved += values[3 * v] != 0 || values[3 * v + 1] != 0 || values[3 * v + 2] != 0;
-    size_t width = count <= 65536 ? 2 : 4;
+    for (int v = 0; v < count; v++) moved += !vector_is_zero(values + components * v, components);
+    size_t width = count <= 65536 ? 2 : 4, bytes_each = sizeof(float) * (size_t)components;
 
     int index;
-    if ((size_t)moved * (12 + width) + 160 >= (size_t)count * 12 && moved > 0) {
-        index = gltf_floats_add(&e->out, values, count, 3, GLTF_TARGET_VERTICES, false);
+    if ((size_t)moved * (bytes_each + width) + 160 >= (size_t)count * bytes_each && moved > 0) {
+        index = gltf_floats_add(&e->out, values, count, components, GLTF_TARGET_VERTICES, false);
     } else {
         /* zeros but for the sparse values: an accessor without a buffer view */
         json_t *accessor = gltf_append_object(&e->out, e->out.accessors);
         index = (int)json_array_size(e->out.accessors) - 1;
         gltf_put(&e->out, accessor, "componentType", json_integer(GLTF_FLOAT));
         gltf_put(&e->out, accessor, "count", json_integer(count));
-        gltf_put(&e->out, accessor, "type", json_string("VEC3"));
+        gltf_put(&e->out, accessor, "type", json_string(components == 3 ? "VEC3" : "VEC2"));
         if (moved > 0) {
             /* indices of the moved vertices; written before the next push, which may move the bytes */
             uint8_t *indices = gltf_bytes_push(&e->out, (size_t)moved * width);
@@ -86,18 +93,19 @@ static int vectors_add(bake_edit *e, const float *values, int count)
 
             int indices_view = view_add(e, (size_t)(indices - e->out.bytes)), at = 0;
             for (int v = 0; v < count; v++) {
-                if (values[3 * v] == 0 && values[3 * v + 1] == 0 && values[3 * v + 2] == 0) continue;
+                if (vector_is_zero(values + components * v, components)) continue;
                 for (size_t k = 0; k < width; k++) indices[(size_t)at * width + k] = (uint8_t)((uint32_t)v >> (8 * k));
                 at++;
             }
 
             /* their values */
-            uint8_t *bytes = gltf_bytes_push(&e->out, (size_t)moved * 12);
+            uint8_t *bytes = gltf_bytes_push(&e->out, (size_t)moved * bytes_each);
             if (!bytes) return 0;
             int values_view = view_add(e, (size_t)(bytes - e->out.bytes));
             for (int v = 0; v < count; v++) {
-                if (values[3 * v] == 0 && values[3 * v + 1] == 0 && values[3 * v + 2] == 0) continue;
-                for (int k = 0; k < 3; k++, bytes += 4) bytes_put_u32(bytes, bytes_from_float(values[3 * v + k]));
+                if (vector_is_zero(values + components * v, components)) continue;
+                for (int k = 0; k < components; k++, bytes += 4)
+                    bytes_put_u32(bytes, bytes_from_float(values[components * v + k]));
             }
 
             /* the sparse part of the accessor names both views */
@@ -113,7 +121,7 @@ static int vectors_add(bake_edit *e, const float *values, int count)
 
     /* min and max are of the whole accessor, zeros included */
     json_t *accessor = json_array_get(e->out.accessors, (size_t)index);
-    if (!e->out.failed) put_bounds(e, accessor, values, count);
+    if (!e->out.failed) put_bounds(e, accessor, values, count, components);
     return index;
 }
 
@@ -127,6 +135,27 @@ static void run_values(const bake_edit *e, const gltf_run *run, const float *tar
             values[3 * v + i] =
                 (float)(m[3 * i] * (double)d[0] + m[3 * i + 1] * (double)d[1] + m[3 * i + 2] * (double)d[2]);
     }
+}
+
+/* Target k of a run: vectors brought to mesh space, or zeros where it moves none of them. */
+static void vectors_put(bake_edit *e, const gltf_run *run, json_t *target, const char *attribute, const float *vectors,
+                        int k, const double m[9], float *values)
+{
+    size_t plane = 3 * (size_t)e->character->vertex_count;
+    memset(values, 0, 3 * (size_t)run->count * sizeof *values);
+    if (run->first >= 0 && k < e->targets->position_count) run_values(e, run, vectors + (size_t)k * plane, m, values);
+    gltf_put(&e->out, target, attribute, json_integer(vectors_add(e, values, run->count, 3)));
+}
+
+/* The same of texture coordinates: (target, vertex of the document, 2). */
+static void texcoords_put(bake_edit *e, const gltf_run *run, json_t *target, int k, float *values)
+{
+    int own = k - e->targets->texcoord_first, vertices = e->reader.given.vertex_count;
+    memset(values, 0, 2 * (size_t)run->count * sizeof *values);
+    if (run->first >= 0 && own >= 0 && own < e->targets->texcoord_count)
+        memcpy(values, e->targets->texcoords + 2 * ((size_t)own * (size_t)vertices + (size_t)run->first),
+               2 * (size_t)run->count * sizeof *values);
+    gltf_put(&e->out, target, "TEXCOORD_0", json_integer(vectors_add(e, values, run->count, 2)));
 }
 
 /* A primitive's vertices as a run; one that is no part of the surface gets targets that move nothing. */
@@ -163,14 +192,15 @@ static void primitive_edit(bake_edit *e, const gltf_run *run, json_t *object, js
     if (!targets) targets = gltf_put_array(&e->out, object, "targets");
     if (run->count <= 0) return;
 
-    /* normals only where the primitive has them */
-    bool normals = e->targets->normals && json_object_get(json_object_get(object, "attributes"), "NORMAL");
+    /* normals and texture coordinates only where the primitive has them */
+    const json_t *attributes = json_object_get(object, "attributes");
+    bool normals = e->targets->normals && json_object_get(attributes, "NORMAL");
+    bool texcoords = e->targets->texcoord_count > 0 && json_object_get(attributes, "TEXCOORD_0");
     float *values = ARENA_ARRAY(&e->out.memory, float, (size_t)run->count * 3);
     if (!values) {
         e->out.failed = true;
         return;
     }
-    size_t plane = 3 * (size_t)e->character->vertex_count;
     for (int k = 0; k < e->targets->target_count && !e->out.failed; k++) {
         /* Primitives with the same vertices share the target's accessors. */
         json_t *known = json_array_get(json_object_get(shared, "targets"), (size_t)k);
@@ -179,15 +209,11 @@ static void primitive_edit(bake_edit *e, const gltf_run *run, json_t *object, js
             continue;
         }
 
-        /* positions; a run outside the surface keeps zeros */
+        /* Every target has every attribute: players take a missing one for the primitive's own, or leave out all. */
         json_t *target = gltf_append_object(&e->out, targets);
-        if (run->first >= 0) run_values(e, run, e->targets->deltas + (size_t)k * plane, back, values);
-        gltf_put(&e->out, target, "POSITION", json_integer(vectors_add(e, values, run->count)));
-
-        /* the same for normals */
-        if (!normals) continue;
-        if (run->first >= 0) run_values(e, run, e->targets->normals + (size_t)k * plane, turn, values);
-        gltf_put(&e->out, target, "NORMAL", json_integer(vectors_add(e, values, run->count)));
+        vectors_put(e, run, target, "POSITION", e->targets->deltas, k, back, values);
+        if (normals) vectors_put(e, run, target, "NORMAL", e->targets->normals, k, turn, values);
+        if (texcoords) texcoords_put(e, run, target, k, values);
     }
 }
 

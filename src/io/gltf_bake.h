@@ -10,9 +10,12 @@
 typedef struct gltf_bake_def {
     const cutis_morphs_def *morphs; /* character, source, clip, frames' times, props */
     int target_count;
-    const float *deltas;  /* (target_count x vertex_count x 3), rest scene space */
-    const float *normals; /* the same of unit normals, or NULL */
-    const float *weights; /* (frame_count x target_count) */
+    int position_count;                 /* the first targets, which move positions */
+    const float *deltas;                /* (position_count x vertex_count x 3), rest scene space */
+    const float *normals;               /* the same of unit normals, or NULL */
+    const float *weights;               /* (frame_count x target_count) */
+    int texcoord_first, texcoord_count; /* targets that move texture coordinates */
+    const float *texcoords;             /* (texcoord_count x vertices as corner_split_make splits them x 2) */
 } gltf_bake_def;
 
 /* Write the .glb, or into a store that is not NULL. Fills file_bytes and image_count of info. */

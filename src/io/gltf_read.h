@@ -62,6 +62,7 @@ typedef struct gltf_reader {
     int *clip_animations; /* (given.clip_count) */
     bool motion_only;     /* every node is a joint, and a file without a mesh gets a triangle that nobody sees */
     bool all_props;       /* every node with a mesh is a prop, a collider unless it says otherwise */
+    bool props_as_mesh;   /* the meshes of props are the surface, and no others */
 } gltf_reader;
 
 cutis_result gltf_read_nodes(gltf_reader *reader);
@@ -81,6 +82,13 @@ cutis_result gltf_character_read(const void *data, size_t size, const char *path
 /* The same of a file whose clips alone are wanted: every node is a joint, and it need not hold a mesh. */
 cutis_result gltf_motion_read(const void *data, size_t size, const char *path, const cutis_allocator *allocator,
                               cutis_character **character, cutis_error *error);
+
+/*
+ * The meshes of the props of a file alone, as a character that plays their clips; *character is NULL when no prop has a
+ * mesh.
+ */
+cutis_result gltf_props_read(const void *data, size_t size, const char *path, const cutis_allocator *allocator,
+                             cutis_character **character, cutis_error *error);
 
 /* Fill reader->given from a parsed document: all of the steps above in their order. */
 cutis_result gltf_read_all(gltf_reader *reader);

@@ -209,6 +209,9 @@ cutis_result gltf_read_nodes(gltf_reader *reader)
 
         bool role = json_object_get(gltf_get_extras(node->object), "role") != NULL;
         node->is_prop = node->in_scene && !node->hidden && (role || (reader->all_props && node->mesh >= 0));
+        if (!reader->props_as_mesh) continue;
+        if (!node->is_prop) node->mesh = node->skin = -1;
+        node->is_prop = false;
     }
 
     if (hidden_meshes)

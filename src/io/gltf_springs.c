@@ -27,7 +27,7 @@ static double vertex_moved(springs_edit *e, int vertex)
     /* the longest way over the frames */
     for (int f = 0; f < e->def->morphs->frame_count; f++) {
         double way[3] = {0, 0, 0};
-        for (int k = 0; k < e->def->target_count; k++) {
+        for (int k = 0; k < e->def->position_count; k++) {
             double weight = (double)e->def->weights[(size_t)f * (size_t)e->def->target_count + (size_t)k];
             const float *delta = e->def->deltas + (size_t)k * plane + 3 * (size_t)vertex;
             for (int i = 0; i < 3; i++) way[i] += weight * (double)delta[i];

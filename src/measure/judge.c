@@ -24,13 +24,17 @@
 #include "character/joint_parts.h"
 #include "cutis/measure.h"
 #include "math/math3.h"
+#include "measure/judge_gains.h"
+#include "measure/section.h"
 #include "mesh/mesh.h"
 
 enum {
     PATCH_LEAST = 8,   /* points of a patch */
     SAMPLES = 5,       /* frames in which intersections are counted */
     ANGLE_BINS = 1800, /* of a tenth of a degree */
-    HISTORY = 3        /* displacements of frames before */
+    HISTORY = 5,       /* frames whose places and displacements are kept */
+    TREMBLES = 2,      /* frames before in which a point must have trembled as well */
+    STILL_FRAMES = 15  /* the reference must stand for so long before movement counts as movement at rest */
 };
 static const double PATCH_CELL = 0.06; /* of the size; twice that where points are few */
 static const double TORN_RATIO = 2.5, TORN_LEAST = 1e-3;
@@ -38,11 +42,15 @@ static const double PATCH_WIDTH = 0.1; /* least second extent of a patch over it
 static const double PATCH_SOUND = 0.9; /* of the second extent at rest: above, the reference is taken as it is */
 static const double PATCH_BENT =
     0.25; /* RMS over the extent: above, the reference bends a patch too much to have a direction */
-static const double PATCH_COLLAPSE = 0.5; /* of the second extent at rest */
-static const double BONE_MARGIN = 1e-3;   /* of the size that a bone may be above the skin next to it */
-static const double VOLUME_SLACK = 1e-3;  /* of the volume that is no finding */
-static const double VOLUME_SCALED = 0.2;  /* of the volume: more is lost or gained by no joint that bends */
-static const int INTERSECTION_SLACK = 4;  /* pairs more than the reference that are no finding */
+static const double PATCH_COLLAPSE = 0.5;        /* of the second extent at rest */
+static const double BONE_MARGIN = 1e-3;          /* of the size that a bone may be above the skin next to it */
+static const double VOLUME_SLACK = 1e-3;         /* of the volume that is no finding */
+static const double VOLUME_SCALED = 0.2;         /* of the volume: more is lost or gained by no joint that bends */
+static const double INTERSECTIONS_UNSEEN = 0.02; /* pairs over triangles: a fold of so few shows nothing */
+static const double SPIKE_SEEN = 0.004;          /* of the size: a point that stands out by less shows nothing */
+static const double STILL_STEP = 1e-5;           /* of the size per frame: the reference stands still */
+
+static const double MIN_REPORTED_SLIDING = 1e-4; /* of the size; twice what the rounding of a body of floats moves */
 
 /* A figure, when it is worth a look and when it is bad, and its words. */
 typedef struct harm_row {
@@ -56,20 +64,27 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"displacement_max", 0.08, 0.2, 100, "%.2g %% of the size away from linear skinning"},
     {"displacement_p99", 0.04, 0.1, 100,
      "one point in a hundred is more than %.2g %% of the size from linear skinning"},
-    {"patch_angle_max", 45, 120, 1, "turned by %.0f degrees against linear skinning"},
-    {"patch_angle_p95", 12, 30, 1, "one patch in twenty is turned by %.0f degrees or more against linear skinning"},
+    {"patch_angle_max", 75, 150, 1, "turned by %.0f degrees against linear skinning"},
+    {"patch_angle_p95", 20, 45, 1, "one patch in twenty is turned by %.0f degrees or more against linear skinning"},
     {"torn", 0.0005, 0.01, 100, "%.2g %% of near points are torn apart"},
     {"torn_gap", 0.03, 0.15, 100, "torn open by %.2g %% of the size"},
-    {"skin_stretch_p99", 1.6, 3, 1, "one edge in a hundred is stretched %.2g times or more"},
+    {"skin_stretch_p99", 2, 4, 1, "one edge in a hundred is stretched %.2g times or more"},
     {"bone_outside", 0.02, 0.15, 100, "%.2g %% of the bone layer is outside of the skin"},
-    {"intersections_added", 0, 1000, 1, "%.0f pairs of triangles intersect that do not under linear skinning"},
+    {"intersections_added", 0.5, 10, 100, "%.2g %% more pairs of triangles intersect than under linear skinning"},
+    {"spike", 0.65, 5, 1, "a point stands out of the surface around it by %.2g times the length of its edges"},
+    {"pop", 0.01, 0.1, 100, "jumps by %.2g %% of the size between two frames"},
+    {"rest_motion", 0.0005, 0.01, 100, "moves by %.2g %% of the size per frame while the pose stands still"},
     {"floor_depth", 0.01, 0.05, 100, "%.2g %% of the size below the floor that linear skinning keeps"},
     {"jitter", 0.003, 0.05, 100, "trembles by %.2g %% of the size"},
-    {"volume_error", 0.01, 0.1, 100, "the volume is off by %.2g %%"},
+    {"volume_error", 0.05, 0.2, 100, "the volume is off by %.2g %%"},
     {"non_finite", 0, 0, 1, "%.0f values are not finite"},
     {"repairs", 0, 1000, 1, "%.0f non-finite values were reset"},
     {"unconverged_share", 0.2, 2, 100, "%.2g %% of the substeps did not converge"},
-    {"fallback", 0.002, 0.5, 100, "%.2g %% of the skin falls back to linear skinning"},
+    {"fallback", 0.1, 0.5, 100, "%.2g %% of the skin falls back to linear skinning"},
+    {"props_dropped", 0, 1000, 1, "%.0f props were dropped"},
+    {"section_lost", 0.9, 0.98, 100, "a limb's cross-section has lost %.2g %% of its area at rest"},
+    {"sliding", 0.08, 0.2, 100, "the skin slides by %.2g %% of the size"},                 /* as displacement_max */
+    {"sliding_jump", 0.03, 0.15, 100, "the skin jumps by %.2g %% of the size in a frame"}, /* as torn_gap */
 };
 
 const char *cutis_harm_name(cutis_harm harm) { return rows[harm].name; }
@@ -104,9 +119,13 @@ struct cutis_judge {
     int *point_patch;                /* (point_count) -1: none */
 
     float *points[2];             /* (point_count x 3) result and reference */
+    int still_frames;             /* for how many frames the reference has stood still */
     float *displacement[HISTORY]; /* (point_count x 3) of the last frames, the newest first */
     float *places[HISTORY];       /* (point_count x 3) of the last frames, the newest first */
     float *before[2];             /* (point_count x 6) second differences of places and displacements, of 2 frames */
+    float *trembles;              /* (point_count x TREMBLES) of the last frames */
+    float *slid[2];               /* (point_count x 3) of the last frames, the newest first; zeros before the first */
+    int slid_count;               /* frames of them */
     float *values;                /* (max of points, edges, patches) scratch of percentiles */
     long angle_bins[ANGLE_BINS];
     long angle_count;
@@ -114,7 +133,12 @@ struct cutis_judge {
     float *lowest; /* (capacity) of the result */
     int *lowest_points;
     double rest_volume;
+    section *sections; /* NULL: none */
     int intersections, reference_intersections;
+    int dropped_prop; /* the first that was dropped; -1: none */
+    judge_gains gains;
+    int gain_intersections[2]; /* result and reference where the reference has most */
+    double unit;               /* metres of the file's unit */
 };
 
 /* ---- preparation ---- */
@@ -207,6 +231,8 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
     }
 
     for (int i = 0; i < 2; i++) j->before[i] = ARENA_ARRAY(memory, float, 6 * (size_t)points);
+    j->trembles = ARENA_ARRAY(memory, float, TREMBLES *(size_t)points);
+    for (int i = 0; i < 2; i++) j->slid[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
     j->values = ARENA_ARRAY(memory, float, MAX(points, j->m.edge_count));
     j->lowest = ARENA_ARRAY(memory, float, j->capacity);
     j->lowest_points = ARENA_ARRAY(memory, int, j->capacity);
@@ -231,7 +257,8 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
     j->outside = mesh_volume(j->m.triangle_count, j->m.triangles, j->m.positions) < 0 ? -1 : 1;
 
     j->floor = HUGE_VAL;
-    return CUTIS_OK;
+    result = gains_build(&j->gains, &j->m, j->character, memory, error);
+    return result == CUTIS_OK ? sections_build(&j->sections, j->character, &j->m, memory, error) : result;
 }
 
 cutis_result cutis_judge_create(const cutis_character *character, int frame_count, const cutis_jobs *jobs,
@@ -248,7 +275,9 @@ cutis_result cutis_judge_create(const cutis_character *character, int frame_coun
     j->character = character;
     j->jobs = jobs;
     j->capacity = frame_count;
+    j->dropped_prop = -1;
     j->size = MAX((double)character->size, 1e-30);
+    j->unit = 1;
 
     /* all of it or nothing */
     cutis_result result = judge_build(j, error);
@@ -483,10 +512,9 @@ static void judge_stretch(cutis_judge *j, frame_figure *row)
 }
 
 /* The normal of the surface at a point, outwards, of any length. */
-static vec3 point_normal(const cutis_judge *j, int point)
+static vec3 point_normal(const cutis_judge *j, const float *x, int point)
 {
     const mesh *m = &j->m;
-    const float *x = j->points[0];
     vec3 sum = {0, 0, 0};
 
     for (int i = m->point_triangle_first[point]; i < m->point_triangle_first[point + 1]; i++) {
@@ -498,6 +526,57 @@ static vec3 point_normal(const cutis_judge *j, int point)
     }
 
     return vec3_scale(sum, (float)j->outside);
+}
+
+/* Height of a point above the mean of the points that edges join it to, along its normal. */
+static double ring_height(const cutis_judge *j, const float *x, int point)
+{
+    const mesh *m = &j->m;
+    int first = m->point_neighbour_first[point], count = m->point_neighbour_first[point + 1] - first;
+    vec3 mean = {0, 0, 0}, normal = point_normal(j, x, point);
+    if (count == 0 || !(vec3_length2(normal) > 0)) return 0;
+
+    for (int i = first; i < first + count; i++)
+        mean = vec3_add(mean, vec3_load(x + 3 * (size_t)m->point_neighbours[i]));
+    mean = vec3_scale(mean, 1 / (float)count);
+    return (double)vec3_dot(vec3_sub(vec3_load(x + 3 * (size_t)point), mean), vec3_normalize(normal));
+}
+
+/* Mean length of the edges of a point. */
+static double ring_edge(const cutis_judge *j, const float *x, int point)
+{
+    const mesh *m = &j->m;
+    int first = m->point_neighbour_first[point], end = m->point_neighbour_first[point + 1];
+    double sum = 0;
+    for (int i = first; i < end; i++) sum += distance(x, point, m->point_neighbours[i]);
+    return sum / MAX(end - first, 1);
+}
+
+/*
+ * Points that stand out of the surface of their neighbours by more than under linear skinning and at rest, over the
+ * length of their edges: on a coarse mesh flesh that swells moves single points, and only their slope shows a spike.
+ * Outwards alone: a point that lies deep in a fold is what flesh is for.
+ */
+static void judge_spikes(cutis_judge *j, frame_figure *row)
+{
+    int worst = -1;
+    double most = 0;
+
+    for (int p = 0; p < j->m.point_count; p++) {
+        double height = ring_height(j, j->points[0], p);
+        if (height < SPIKE_SEEN * j->size) continue; /* the reference can only take from it */
+
+        double base = MAX(ring_height(j, j->points[1], p), ring_height(j, j->m.positions, p));
+        height -= MAX(base, 0);
+        if (height < SPIKE_SEEN * j->size) continue;
+
+        double edge = MAX(ring_edge(j, j->points[1], p), ring_edge(j, j->m.positions, p));
+        if (height <= most * edge) continue;
+        most = height / edge;
+        worst = p;
+    }
+
+    put(row, CUTIS_HARM_SPIKE, most, worst);
 }
 
 /* Whether the surface encloses a place, by most of three rays; the tree is that of the result. */
@@ -524,7 +603,7 @@ static void judge_bone(cutis_judge *j, const float *inner, frame_figure *row)
     bool fitted = false;
     for (int p = 0; p < m->point_count; p++) {
         vec3 bone = vec3_load(inner + 3 * (size_t)j->character->point_vertices[p]);
-        vec3 normal = point_normal(j, p);
+        vec3 normal = point_normal(j, j->points[0], p);
         if (!(vec3_length2(normal) > 0)) continue;
         count++;
 
@@ -555,6 +634,8 @@ static void judge_floor(cutis_judge *j)
     j->lowest_points[j->frame_count] = lowest;
 }
 
+/* ---- steps between frames ---- */
+
 /*
  * How far a point trembles by the last three places of a series (the newest first) and the second differences of the
  * two frames before: `then`, which the difference of now turns about, and `earlier`, whose share in the direction of
@@ -581,27 +662,109 @@ static double tremble(float *const series[HISTORY], float *before, int point)
     return 0.25 * MAX(sqrt(MIN(now2, then2)) - MAX(swing, 0) / sqrt(then2), 0);
 }
 
-/* Both by itself and against the reference: the reference may jump, and the motion may be sudden. */
-static void judge_jitter(cutis_judge *j, frame_figure *row)
+/* The mean over a point and its nearest of what `values` hold: one point alone is a spike, no region. */
+static double region_mean(const cutis_judge *j, int point)
+{
+    double sum = (double)j->values[point];
+    int count = 1;
+    for (int i = 0; i < MESH_NEAR; i++, count++) {
+        int q = j->near[MESH_NEAR * (size_t)point + (size_t)i];
+        if (q < 0) break;
+        sum += (double)j->values[q];
+    }
+    return sum / count;
+}
+
+/* The region of the largest mean. */
+static void put_region(const cutis_judge *j, frame_figure *row, cutis_harm harm)
 {
     int worst = -1;
-    float most = 0;
+    double most = 0;
 
-    /* a tremble shows both by itself and against the reference */
     for (int p = 0; p < j->m.point_count; p++) {
-        double by_itself = tremble(j->places, j->before[0], p);
-        double against = tremble(j->displacement, j->before[1], p);
-        float tremble = (float)(MIN(by_itself, against) / j->size);
-
-        j->values[p] = tremble;
-        if (tremble <= most) continue;
-        most = tremble;
+        if ((double)j->values[p] <= 0) continue;
+        double mean = region_mean(j, p);
+        if (mean <= most) continue;
+        most = mean;
         worst = p;
     }
 
-    /* three differences are needed: a clip may begin in a swing */
-    if (j->frame_count >= HISTORY + 1)
-        put(row, CUTIS_HARM_JITTER, (double)percentile(j->values, j->m.point_count, 0.99), worst);
+    put(row, harm, most / j->size, worst);
+}
+
+/*
+ * A tremble shows both by itself and against the reference: the reference may jump, and the motion may be sudden. It
+ * lasts: flesh that turns about in one frame alone is a swing that ends at a contact.
+ */
+static void judge_jitter(cutis_judge *j, frame_figure *row)
+{
+    for (int p = 0; p < j->m.point_count; p++) {
+        double by_itself = tremble(j->places, j->before[0], p);
+        double against = tremble(j->displacement, j->before[1], p);
+        float now = (float)MIN(by_itself, against), *last = j->trembles + TREMBLES * (size_t)p;
+
+        j->values[p] = MIN(now, MIN(last[0], last[1]));
+        last[1] = last[0];
+        last[0] = now;
+    }
+
+    put_region(j, row, CUTIS_HARM_JITTER);
+}
+
+/* Length of the step of a point between two frames of a series. */
+static double step_length(float *const series[HISTORY], int frame, int point)
+{
+    double sum = 0;
+    for (size_t k = 3 * (size_t)point; k < 3 * (size_t)point + 3; k++) {
+        double d = (double)series[frame][k] - (double)series[frame + 1][k];
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+/*
+ * The length of a jump in the middle of the last four steps of a point: of one step, or of one there and one back; less
+ * twice the longer of the steps around it, because fast motion has long steps.
+ */
+static double jump_length(float *const series[HISTORY], int point)
+{
+    double steps[HISTORY - 1], back = 0;
+    for (int i = 0; i < HISTORY - 1; i++) steps[i] = step_length(series, i, point);
+    for (size_t k = 3 * (size_t)point; k < 3 * (size_t)point + 3; k++)
+        back += ((double)series[1][k] - (double)series[2][k]) * ((double)series[2][k] - (double)series[3][k]);
+
+    double once = steps[1] - 2 * MAX(steps[0], steps[2]);
+    double there_and_back = back < 0 ? MIN(steps[1], steps[2]) - 2 * MAX(steps[0], steps[3]) : 0;
+    return MAX(MAX(once, there_and_back), 0);
+}
+
+/* Regions that jump between two frames and move slowly before and after. */
+static void judge_pops(cutis_judge *j)
+{
+    for (int p = 0; p < j->m.point_count; p++) {
+        double against = jump_length(j->displacement, p);
+        j->values[p] = against > 0 ? (float)MIN(against, jump_length(j->places, p)) : 0;
+    }
+    /* the frame before a jump, or between one there and one back */
+    put_region(j, j->frames[j->frame_count - 2], CUTIS_HARM_POP);
+}
+
+/* What still moves after the reference has stood still for a while. */
+static void judge_rest(cutis_judge *j, frame_figure *row)
+{
+    /* the reference moves by as much as the result that is not displacement */
+    double driven = 0;
+    for (size_t i = 0; i < 3 * (size_t)j->m.point_count; i++) {
+        double now = (double)j->places[0][i] - (double)j->displacement[0][i];
+        double before = (double)j->places[1][i] - (double)j->displacement[1][i];
+        driven = MAX(driven, fabs(now - before));
+    }
+
+    j->still_frames = driven < STILL_STEP * j->size ? j->still_frames + 1 : 0;
+    if (j->still_frames < STILL_FRAMES) return;
+
+    for (int p = 0; p < j->m.point_count; p++) j->values[p] = (float)step_length(j->displacement, 0, p);
+    put_region(j, row, CUTIS_HARM_REST);
 }
 
 static void judge_intersections(cutis_judge *j, frame_figure *row)
@@ -615,7 +778,11 @@ static void judge_intersections(cutis_judge *j, frame_figure *row)
 
     int added = counts[0] - counts[1];
     int where = counts[0] > 0 && pair[0] >= 0 ? j->m.triangles[3 * (size_t)pair[0]] : -1;
-    put(row, CUTIS_HARM_INTERSECTIONS, added > INTERSECTION_SLACK ? added : 0, where);
+    double unseen = MAX(INTERSECTIONS_UNSEEN * j->m.triangle_count, 1);
+    put(row, CUTIS_HARM_INTERSECTIONS, added > 0 ? added / (counts[1] + unseen) : 0, where);
+
+    /* what was gained where there was most to gain */
+    if (counts[1] > j->gain_intersections[1]) memcpy(j->gain_intersections, counts, sizeof counts);
 
     /* the worst sample */
     if (counts[0] <= j->intersections) return;
@@ -641,6 +808,14 @@ static void judge_volume(cutis_judge *j, frame_figure *row)
 
     /* a whole has no place, but what is furthest from the reference tells where to look */
     put(row, CUTIS_HARM_VOLUME, worse ? error : 0, row[CUTIS_HARM_DISPLACEMENT_MAX].point);
+}
+
+/* Against the rest shape: where a twisted limb collapses, linear skinning collapses as well. */
+static void judge_section(cutis_judge *j, frame_figure *row)
+{
+    if (!j->sections) return;
+    double ratio = sections_ratio(j->sections, j->points[0]);
+    put(row, CUTIS_HARM_SECTION, ratio < 1 ? 1 - ratio : 0, row[CUTIS_HARM_DISPLACEMENT_MAX].point);
 }
 
 /* Whether intersections are counted in a frame: in SAMPLES of them, spread evenly, not in the first. */
@@ -677,19 +852,67 @@ void cutis_judge_frame(cutis_judge *j, const float *positions, const float *refe
         judge_stretch(j, row);
         if (inner) judge_bone(j, inner, row);
         judge_floor(j);
-        if (j->frame_count >= HISTORY - 1) judge_jitter(j, row);
+        judge_spikes(j, row);
+        if (j->frame_count >= 2) judge_jitter(j, row);
+        if (j->frame_count >= HISTORY - 1) judge_pops(j);
+        if (j->frame_count >= 1) judge_rest(j, row);
         judge_volume(j, row);
+        judge_section(j, row);
         if (is_sample(j, j->frame_count)) judge_intersections(j, row);
+
+        gains_volumes(&j->gains, j->points[0], j->points[1]);
+        for (int i = 0; i < j->patch_count; i++)
+            gains_movement(&j->gains, j->displacement[0], j->patch_points + j->patch_first[i],
+                           j->patch_first[i + 1] - j->patch_first[i]);
     }
 
     j->frame_count++;
 }
+
+void cutis_judge_unit(cutis_judge *j, double metres) { j->unit = metres; }
 
 void cutis_judge_fallback(cutis_judge *j, double share, int vertex)
 {
     if (j->frame_count == 0) return;
     int point = vertex >= 0 && vertex < j->character->vertex_count ? j->character->vertex_points[vertex] : -1;
     put(j->frames[j->frame_count - 1], CUTIS_HARM_FALLBACK, share, point);
+}
+
+void cutis_judge_dropped(cutis_judge *j, int count, int prop)
+{
+    if (j->frame_count < 1) return;
+    put(j->frames[j->frame_count - 1], CUTIS_HARM_DROPPED, count, -1);
+    if (count > 0 && j->dropped_prop < 0) j->dropped_prop = prop;
+}
+
+void cutis_judge_sliding(cutis_judge *j, const float *sliding)
+{
+    if (j->frame_count == 0) return;
+    const cutis_character *c = j->character;
+    frame_figure *row = j->frames[j->frame_count - 1];
+    double way = 0, jump = 0;
+    int way_point = -1, jump_point = -1;
+
+    /* the longest way, and where it turns most: steady sliding has no second difference, whatever the frame rate */
+    for (int p = 0; p < j->m.point_count; p++) {
+        vec3 now = vec3_load(sliding + 3 * (size_t)c->point_vertices[p]);
+        vec3 last = vec3_load(j->slid[0] + 3 * (size_t)p), before = vec3_load(j->slid[1] + 3 * (size_t)p);
+        double length = (double)vec3_length(now) / j->size;
+        double turn = (double)vec3_length(vec3_sub(vec3_sub(now, last), vec3_sub(last, before))) / j->size;
+        if (length > way) {
+            way = length;
+            way_point = p;
+        }
+        if (turn > jump) {
+            jump = turn;
+            jump_point = p;
+        }
+        vec3_store(j->slid[1] + 3 * (size_t)p, last);
+        vec3_store(j->slid[0] + 3 * (size_t)p, now);
+    }
+
+    put(row, CUTIS_HARM_SLIDING, way, way_point);
+    if (++j->slid_count > 2) put(row, CUTIS_HARM_SLIDING_JUMP, jump, jump_point);
 }
 
 /* ---- the verdict ---- */
@@ -736,13 +959,10 @@ static void finding_frames(const cutis_judge *j, cutis_finding *f, double bound)
         f->last_frame++;
 }
 
-static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_finding *f)
+/* The vertex of a point, the joint that moves it most and its part. */
+static void finding_place(const cutis_judge *j, cutis_finding *f, int point)
 {
     const cutis_character *c = j->character;
-    const harm_row *row = &rows[f->harm];
-
-    /* the place */
-    int point = f->worst_frame >= 0 ? j->frames[f->worst_frame][f->harm].point : -1;
     f->vertex = point >= 0 ? c->point_vertices[point] : -1;
     f->joint = -1;
     f->part = -1;
@@ -758,6 +978,13 @@ static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_fi
     for (int i = 0; f->vertex >= 0 && i < c->part_count; i++)
         if (f->vertex >= c->parts[i].first_vertex && f->vertex < c->parts[i].first_vertex + c->parts[i].vertex_count)
             f->part = i;
+}
+
+static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_finding *f)
+{
+    const harm_row *row = &rows[f->harm];
+
+    finding_place(j, f, f->worst_frame >= 0 ? j->frames[f->worst_frame][f->harm].point : -1);
 
     /* its words */
     char frames[48] = "all frames", place[128], what[120];
@@ -769,7 +996,11 @@ static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_fi
         snprintf(frames, sizeof frames, "frames %d to %d", f->first_frame, f->last_frame);
 
     place_words(j, parts, f, place, sizeof place);
-    snprintf(what, sizeof what, row->text, f->value * row->scale);
+    if (f->harm == CUTIS_HARM_DROPPED && f->value == 1)
+        snprintf(what, sizeof what, "prop '%.40s' was dropped and stays where it fell out of reach",
+                 j->character->props[j->dropped_prop].name);
+    else
+        snprintf(what, sizeof what, row->text, f->value * row->scale);
     snprintf(f->text, sizeof f->text, "%s: %s%s%s", frames, place, place[0] ? ", " : "", what);
 }
 
@@ -857,14 +1088,33 @@ void cutis_judge_finish(cutis_judge *j, long substeps, long unconverged, long re
     }
     qsort(v->findings, (size_t)v->finding_count, sizeof *v->findings, compare_findings);
 
+    /* what was gained */
+    cutis_finding moved;
+    finding_place(j, &moved, j->gains.movement_point);
+    place_words(j, parts, &moved, v->gained.place, sizeof v->gained.place);
+    v->gained.movement_joint = moved.joint;
+    v->gained.intersections = j->gain_intersections[0];
+    v->gained.reference_intersections = j->gain_intersections[1];
+    gains_finish(&j->gains, j->character, parts, j->unit, &v->gained);
+
     /* in a sentence */
     char more[48] = "";
     if (v->finding_count > 1)
         snprintf(more, sizeof more, " (and %d more finding%s)", v->finding_count - 1, v->finding_count > 2 ? "s" : "");
+    char slides[48] = "";
+    if (v->figures[CUTIS_HARM_SLIDING] > MIN_REPORTED_SLIDING)
+        snprintf(slides, sizeof slides, ", the skin slides by %.2g %%", 100 * v->figures[CUTIS_HARM_SLIDING]);
     if (v->level == CUTIS_GOOD)
-        snprintf(v->text, sizeof v->text, "good: at most %.2g %% of the size from linear skinning",
-                 100 * v->figures[CUTIS_HARM_DISPLACEMENT_MAX]);
+        snprintf(v->text, sizeof v->text, "good: at most %.2g %% of the size from linear skinning%s",
+                 100 * v->figures[CUTIS_HARM_DISPLACEMENT_MAX], slides);
     else
         snprintf(v->text, sizeof v->text, "%s %s%s", v->level == CUTIS_BAD ? "bad:" : "look at", v->findings[0].text,
                  more);
+
+    /* a dropped prop is named even where the skin is worse */
+    for (int i = 1; i < v->finding_count; i++) {
+        const cutis_finding *f = &v->findings[i];
+        size_t used = strlen(v->text);
+        if (f->harm == CUTIS_HARM_DROPPED) snprintf(v->text + used, sizeof v->text - used, "; %.150s", f->text);
+    }
 }

@@ -188,4 +188,25 @@ static inline bool triangles_share_point(const int *a, const int *b)
 int mesh_self_intersections(const mesh *m, const bvh *tree, const float *positions, const cutis_jobs *jobs, int *pairs,
                             int limit);
 
+/* ---- two surfaces ---- */
+
+/* A surface, and the points of its array that are its own. */
+typedef struct overlap_side {
+    const float *points;
+    int first, count;
+    bvh tree;       /* over its triangles; refitted to the points before overlap_measure */
+    vec3 low, high; /* by overlap_side_bound */
+} overlap_side;
+
+/* How far two surfaces are in each other. */
+typedef struct surface_overlap {
+    float depth;   /* of the deepest point of one inside the other, from its surface; 0: none is inside */
+    int crossings; /* pairs of triangles that pass through each other */
+} surface_overlap;
+
+void overlap_side_bound(overlap_side *side);
+/* Whether the bounds overlap; surfaces whose bounds do not have no overlap. */
+bool overlap_sides_near(const overlap_side *a, const overlap_side *b);
+surface_overlap overlap_measure(const overlap_side *a, const overlap_side *b);
+
 #endif

@@ -290,6 +290,46 @@ static void claim_border(const texel_map *map, int t, int k, double border)
     }
 }
 
+/* Whether a triangle of the plane, or the line or point it has collapsed to, reaches into the square around (x, y). */
+static bool reaches_square(const double p[3][2], double x, double y, double half)
+{
+    /* they are apart when some axis separates them: x, y, or the normal of an edge */
+    for (int axis = 0; axis < 5; axis++) {
+        const double *a = p[axis % 3], *b = p[next3(axis % 3)];
+        double nx = axis < 3 ? a[1] - b[1] : axis == 3, ny = axis < 3 ? b[0] - a[0] : axis == 4;
+
+        double least = HUGE_VAL, most = -HUGE_VAL, reach = half * (fabs(nx) + fabs(ny));
+        for (int k = 0; k < 3; k++) {
+            double along = nx * (p[k][0] - x) + ny * (p[k][1] - y);
+            least = fmin(least, along);
+            most = fmax(most, along);
+        }
+
+        if (reach > 0 && (least >= reach || most <= -reach)) return false;
+    }
+
+    return true;
+}
+
+/*
+ * Texels outside of islands that a triangle reads all the same, because linear interpolation between texel centres
+ * reaches one texel far. They keep what the image has there: an island of a palette may hold no texel centre at all.
+ */
+static void keep_read(const texel_map *map, int t)
+{
+    double p[3][2];
+    int low[2], high[2];
+    if (!triangle_box(map, t, 1, p, low, high)) return;
+
+    for (int y = low[1]; y <= high[1]; y++) {
+        for (int x = low[0]; x <= high[0]; x++) {
+            size_t index;
+            cutis_texel *texel = texel_at(map, x, y, &index);
+            if (texel->distance > 0 && reaches_square((const double(*)[2])p, x, y, 1)) texel->distance *= -1;
+        }
+    }
+}
+
 cutis_result cutis_texture_map(const cutis_character *character, int width, int height, double border,
                                const cutis_allocator *allocator, cutis_texel *texels, cutis_error *error)
 {
@@ -326,6 +366,9 @@ cutis_result cutis_texture_map(const cutis_character *character, int width, int 
             double w[3] = {(double)texels[i].weights[0], (double)texels[i].weights[1], (double)texels[i].weights[2]};
             unfold(&m, map.seams[i] / 3, map.seams[i] % 3, w, &texels[i]);
         }
+
+        /* what faces read already */
+        for (int t = 0; t < character->triangle_count; t++) keep_read(&map, t);
     }
 
     arena_destroy(&memory);
@@ -370,13 +413,13 @@ void cutis_texture_sample(const float *image, int width, int height, int channel
     square_sample(&square, image, channels, values);
 }
 
-/* Leave out texels that are outside of islands; false when all are. */
+/* Leave out texels whose centre is outside of islands; false when all are. */
 static bool keep_insides(texel_square *square, const cutis_texel *texels)
 {
     double sum = 0;
     for (int k = 0; k < 4; k++) {
         const cutis_texel *texel = &texels[square->texels[k]];
-        if (texel->triangle < 0 || texel->distance > 0) square->shares[k] = 0;
+        if (texel->triangle < 0 || texel->distance != 0) square->shares[k] = 0;
         sum += square->shares[k];
     }
     for (int k = 0; k < 4 && sum > 0; k++) square->shares[k] /= sum;

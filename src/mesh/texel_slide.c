@@ -65,8 +65,11 @@ static void place_approach(const slid_skin *s, vec3 goal, skin_place *place)
     }
 }
 
-/* Where the skin of a texel's place is in the texture. *last: the triangle found for the texel before, or -1. */
-static void texel_source(const slid_skin *s, const cutis_texel *texel, int *last, double uv[2])
+/*
+ * Where the skin of a texel's place is in the texture; false when it has not slid. *last: the triangle found for the
+ * texel before, or -1.
+ */
+static bool texel_source(const slid_skin *s, const cutis_texel *texel, int *last, double uv[2])
 {
     const cutis_character *c = s->character;
     int t = texel->triangle;
@@ -84,8 +87,10 @@ static void texel_source(const slid_skin *s, const cutis_texel *texel, int *last
         }
     }
 
+    if (!slid) return false;
+
     /* its triangle: from where the texel before had it, or from the texel's own on */
-    if (slid && s->triangles[t] >= 0) {
+    if (s->triangles[t] >= 0) {
         skin_place place = {.triangle = *last >= 0 ? *last : s->triangles[t]};
         place_approach(s, vec3_load(goal), &place);
         *last = place.triangle;
@@ -100,6 +105,8 @@ static void texel_source(const slid_skin *s, const cutis_texel *texel, int *last
         uv[0] += (double)weights[k] * (double)own[0];
         uv[1] += (double)weights[k] * (double)own[1];
     }
+
+    return true;
 }
 
 /* The surface, and how its triangles and the character's belong together. */
@@ -157,8 +164,9 @@ cutis_result cutis_texture_slide(const cutis_character *character, const cutis_t
             if (texels[i].triangle != own) last = -1;
             own = texels[i].triangle;
 
+            /* skin that has not slid keeps its bits */
             double uv[2];
-            texel_source(&skin, &texels[i], &last, uv);
+            if (!texel_source(&skin, &texels[i], &last, uv)) continue;
             cutis_texture_sample(extended, width, height, channels, uv[0], uv[1], slid + i * (size_t)channels);
         }
     }

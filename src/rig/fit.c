@@ -1142,10 +1142,14 @@ static void landmarks_turn(quat turn, cutis_rig_landmark *landmarks, int count)
         vec3_store(landmarks[i].position, quat_rotate(turn, vec3_load(landmarks[i].position)));
 }
 
+bool fit_unrivalled(const fit *best)
+{
+    return best->score >= FIT_BOUND && best->score - MAX(best->rival, 0.0f) >= FIT_GAP;
+}
+
 bool fit_certain(const fit *best, const fit *second)
 {
-    return best->score >= FIT_SURE && best->score - MAX(best->rival, 0.0f) >= FIT_GAP &&
-           best->score - second->score >= FIT_KIND_GAP;
+    return best->score >= FIT_SURE && fit_unrivalled(best) && best->score - second->score >= FIT_KIND_GAP;
 }
 
 /* The height of the lowest cell. */

@@ -200,7 +200,9 @@ int fit_things_drop(const shape *s, vec3 up, bool rods, int point_count, const f
                     const int *triangles, const cutis_jobs *jobs, arena *memory, int *kept, int *kept_count);
 /* A person put together from boxes, by the boxes. False for any other body, or when memory runs out. */
 bool fit_blocks(const float *positions, int triangle_count, const int *triangles, bool y_up, arena *memory, fit *made);
-/* Whether the best fit is certain, beside the best one of another kind and its own other readings. */
+/* Whether a fit is good enough, and no alternative fit of the same kind (facing, up axis) is near. */
+bool fit_unrivalled(const fit *best);
+/* Whether the best fit is certain: unrivalled, and far from the best one of another kind. */
 bool fit_certain(const fit *best, const fit *second);
 /*
  * The turn about +Y that lays the longer side of a body along x, so that the cells of a body do not depend on the way

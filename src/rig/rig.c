@@ -8,6 +8,7 @@
 #include "limbs/curve_search.h"
 #include "limbs/level_rings.h"
 #include "rig/fit.h"
+#include "rig/hands.h"
 #include "rig/rigging.h"
 #include "rig/skeleton_template.h"
 
@@ -194,31 +195,6 @@ static bool stands_on_feet(const cutis_character *c, const skeleton *s)
 }
 
 /*
- * Whether the fingers of a hand grow in a row: in order along the line from index to pinky, and not far from it. The
- * legs of an animal are parallel, too, but stand in a rectangle.
- */
-static bool fingers_in_a_row(const skeleton *s)
-{
-    static const char *const ROOTS[4] = {"index_1", "middle_1", "ring_1", "pinky_1"};
-    vec3 roots[4];
-    for (int k = 0; k < 4; k++) {
-        const skeleton_joint *joint = joint_named(s, ROOTS[k]);
-        if (!joint) return false;
-        roots[k] = joint->position;
-    }
-
-    /* those between, along the line and off it, over its length */
-    vec3 line = vec3_sub(roots[3], roots[0]);
-    float length2 = vec3_length2(line), along[2];
-    for (int k = 0; k < 2; k++) {
-        vec3 way = vec3_sub(roots[k + 1], roots[0]);
-        along[k] = vec3_dot(way, line) / length2;
-        if (!(vec3_length2(vec3_madd(way, line, -along[k])) < 0.4f * 0.4f * length2)) return false;
-    }
-    return along[0] > 0.1f && along[1] > along[0] && along[1] < 0.9f;
-}
-
-/*
  * A closed body of one part on which the limbs of the surface alone fit a template in proportion needs no solid: this
  * is the quick path, a millisecond for tens of thousands of points.
  */
@@ -280,13 +256,15 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
     /* a name that no template has agrees with none: the likeliest skeleton tells what is meant */
     if (result == CUTIS_OK && fits[0].score == 0) fits[0].score = 1e-6f;
     if (result == CUTIS_OK && fits[0].score > 0) {
-        /* the best, the next best, and how sure that is */
+        /* the best, the next best, and how sure that is: a template that is named has rivals of its own kind only */
         bool other = fits[0].rival > MAX(fits[1].score, 0.0f);
         float rival = MAX(MAX(fits[0].rival, fits[1].score), 0.0f);
-        const char *next = other ? "another reading of it" : fits[1].score > 0 ? fits[1].name : "nothing else";
+        const char *next = other ? "an alternative fit" : fits[1].score > 0 ? fits[1].name : "nothing else";
         object->rig.score = fits[0].score;
-        bool sure = fit_certain(&fits[0], &fits[1]);
-        object->rig.recognised = !any || sure || def->landmark_count >= 3;
+        bool tree = strcmp(fits[0].name, "tree") == 0; /* fits every body: its score is a constant */
+        bool sure = any ? fit_certain(&fits[0], &fits[1]) : tree || fit_unrivalled(&fits[0]);
+        object->rig.recognised = sure || def->landmark_count >= 3;
+        object->rig.z_up = fits[0].up.z > 0.5f;
         if (fits[0].thing_count > 0)
             rig_say(
                 report,
@@ -297,10 +275,12 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
             rig_say(report, "recognised: %s, score %.2f; next best %s, %.2f", fits[0].name, (double)fits[0].score, next,
                     (double)rival);
         else if (fits[0].score >= FIT_BOUND)
-            rig_say(report,
-                    "not certain: %s (%.2f) or %s (%.2f); the skeleton is that of a %s. --template and --landmarks "
-                    "decide otherwise",
-                    fits[0].name, (double)fits[0].score, next, (double)rival, fits[0].name);
+            rig_say(report, "not certain: %s (%.2f) or %s (%.2f); the skeleton is that of a %s. %s decide otherwise",
+                    fits[0].name, (double)fits[0].score, next, (double)rival, fits[0].name,
+                    any ? "--template and --landmarks" : "--landmarks");
+        else if (!any)
+            rig_say(report, "template %s fits poorly: score %.2f, below %.2f. --landmarks correct its joints",
+                    fits[0].name, (double)fits[0].score, (double)FIT_BOUND);
         else
             rig_say(report,
                     "not recognised: the best templates are %s (%.2f) and %s (%.2f), below %.2f; the skeleton is a "
@@ -309,7 +289,7 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
 
         /* the skeleton, moved to the landmarks */
         *s = fits[0].skeleton;
-        if (fits[0].up.z > 0.5f) rig_say(report, "+Z points up");
+        if (object->rig.z_up) rig_say(report, "+Z points up");
         if (result == CUTIS_OK)
             result = skeleton_landmarks(landmarks, def->landmark_count, 0.12f * def->character->size, s, error);
         if (def->landmark_count) rig_say(report, "%d landmarks hold their joints", def->landmark_count);
@@ -319,32 +299,21 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
     return result;
 }
 
-/* Fingers and ears of the surface's skeleton, where they were found on both sides, for the skeleton of the solid. */
-static void skeleton_graft(const mesh *m, const skeleton *surface, skeleton *s)
+/* Ears of the surface's skeleton, where they were found on both sides, for the skeleton of the solid. */
+static void ears_graft(const mesh *m, const skeleton *surface, skeleton *s)
 {
-    static const char *const PARTS[] = {"thumb", "index", "middle", "ring", "pinky", "ear"};
-    bool fingers = strcmp(surface->name, "biped") == 0 && surface->count >= 40;
-    bool ears = strcmp(surface->name, "quadruped") == 0 && joint_named(surface, "ear_l");
-    if (m->component_count != 1 || strcmp(surface->name, s->name) != 0 || (!fingers && !ears)) return;
+    if (m->component_count != 1 || strcmp(surface->name, s->name) != 0 || strcmp(s->name, "quadruped") != 0) return;
 
-    /* both skeletons must agree on where the hands or the head are */
-    const char *const ends[2] = {ears ? "head" : "hand_l", ears ? "head" : "hand_r"};
-    float size = vec3_distance(joint_named(s, "hips")->position, joint_named(s, "head")->position);
-    for (int k = 0; k < 2; k++) {
-        const skeleton_joint *one = joint_named(surface, ends[k]);
-        const skeleton_joint *two = joint_named(s, ends[k]);
-        if (!one || !two || vec3_distance(one->position, two->position) > 0.25f * size) return;
-    }
+    /* both skeletons must agree on where the head is */
+    const skeleton_joint *one = joint_named(surface, "head"), *two = joint_named(s, "head");
+    float size = vec3_distance(joint_named(s, "hips")->position, two->position);
+    if (!joint_named(surface, "ear_l") || vec3_distance(one->position, two->position) > 0.25f * size) return;
 
-    /* fingers or ears, each below the joint of its parent's name */
+    /* ears, each below the joint of its parent's name */
     for (int j = 0; j < surface->count; j++) {
         const skeleton_joint *joint = &surface->joints[j];
-        bool part = false;
-        for (int k = 0; k < COUNT_OF(PARTS); k++) part = part || strncmp(joint->name, PARTS[k], strlen(PARTS[k])) == 0;
-        if (!part) continue;
-
-        const char *parent = surface->joints[joint->parent].name;
-        int above = (int)(joint_named(s, parent) - s->joints);
+        if (strncmp(joint->name, "ear", 3) != 0) continue;
+        int above = skeleton_find(s, surface->joints[joint->parent].name);
         skeleton_add(s, joint->name, above, joint->position);
     }
 }
@@ -365,7 +334,7 @@ static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_sea
 
     /* the quick path */
     rig_report quick = *report;
-    cutis_error unfit;
+    cutis_error unfit = {0};
     bool fits = skeleton_fit(&search->mesh, &search->limbs, def->skeleton, NULL, 0, &quick, s, &unfit) == CUTIS_OK;
     if (unfit.code == CUTIS_ERROR_ARGUMENT && !fits) return error_set(error, CUTIS_ERROR_ARGUMENT, "%s", unfit.text);
 
@@ -381,7 +350,9 @@ static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_sea
     /* the solid; where it has no volume, the surface has to do */
     *surface_skeleton = *s;
     cutis_result result = skeleton_on_solid(def, &search->mesh, report, object, solid_memory, whole, s, error);
-    if (result == CUTIS_OK && fits && s->count > 0) skeleton_graft(&search->mesh, surface_skeleton, s);
+    if (result == CUTIS_OK && fits && s->count > 0) ears_graft(&search->mesh, surface_skeleton, s);
+    if (result == CUTIS_OK && s->count > 0 && strcmp(s->name, "biped") == 0)
+        result = hands_add(&search->mesh, def->allocator, s, error);
     if (result == CUTIS_ERROR_DATA && any && search->limbs.count > 0) {
         result = skeleton_fit(&search->mesh, &search->limbs, "chain", NULL, 0, report, s, error);
         object->rig.recognised = false;

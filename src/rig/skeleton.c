@@ -160,7 +160,7 @@ int skeleton_add_side(skeleton *s, const char *name, char side, int parent, vec3
     return skeleton_add(s, full, parent, position);
 }
 
-static int skeleton_find(const skeleton *s, const char *name)
+int skeleton_find(const skeleton *s, const char *name)
 {
     for (int j = 0; j < s->count; j++)
         if (strcmp(s->joints[j].name, name) == 0) return j;

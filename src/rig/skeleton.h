@@ -33,6 +33,8 @@ cutis_result skeleton_landmarks(const cutis_rig_landmark *landmarks, int count, 
                                 cutis_error *error);
 /* A standing person or animal of height 1 that faces +Z, for bodies without limbs to see. False for other templates. */
 bool skeleton_typical(const char *name, skeleton *s);
+/* The joint of that name, or -1. */
+int skeleton_find(const skeleton *s, const char *name);
 /*
  * Carry joints along with the held ones, whose places in `to` are given. stay: those that are not between two held
  * joints keep their places. from, to: (count).

@@ -36,11 +36,29 @@ void fingers_order(const posture *b, finger_set *set, vec3 wrist)
     set->limbs[thumb] = set->limbs[0];
     set->limbs[0] = first;
 
-    /* the others by their distance from it: an insertion sort */
-    vec3 from = posture_tip(b, first);
+    /* the way that the fingers point */
+    vec3 tips[5], middle = {0, 0, 0};
+    for (int i = 0; i < set->count; i++) tips[i] = posture_tip(b, set->limbs[i]);
+    for (int i = 1; i < set->count; i++) middle = vec3_madd(middle, tips[i], 1.0f / (float)(set->count - 1));
+    vec3 ahead = vec3_normalize(vec3_sub(middle, wrist));
+
+    /* the row: across that way, between the two tips that are farthest apart; from the thumb's side */
+    vec3 row = {0, 0, 0};
     for (int i = 1; i < set->count; i++)
-        for (int k = i; k > 1 && vec3_distance(posture_tip(b, set->limbs[k]), from) <
-                                     vec3_distance(posture_tip(b, set->limbs[k - 1]), from);
+        for (int k = i + 1; k < set->count; k++) {
+            vec3 way = vec3_sub(tips[k], tips[i]);
+            way = vec3_madd(way, ahead, -vec3_dot(way, ahead));
+            if (vec3_length2(way) > vec3_length2(row)) row = way;
+        }
+    if (vec3_dot(vec3_sub(tips[0], middle), row) > 0) row = vec3_scale(row, -1);
+
+    /*
+     * The others by their places along the row: an insertion sort. The tip of a little finger may be nearer to the
+     * thumb's than that of the finger beside it.
+     */
+    for (int i = 2; i < set->count; i++)
+        for (int k = i;
+             k > 1 && vec3_dot(posture_tip(b, set->limbs[k]), row) < vec3_dot(posture_tip(b, set->limbs[k - 1]), row);
              k--) {
             int swap = set->limbs[k];
             set->limbs[k] = set->limbs[k - 1];

@@ -92,7 +92,7 @@ typedef struct finger_set {
     int limbs[5]; /* thumb, index, middle, ring, pinky */
 } finger_set;
 
-/* Order five tips: the thumb is nearest to the wrist's side, the others follow by their distance from it. */
+/* Order five tips: the thumb is nearest to the wrist, the others follow in their row, across the way they point. */
 void fingers_order(const posture *b, finger_set *set, vec3 wrist);
 /* Three joints each, below the joint `hand`; side: 'l', 'r' or 0 for none. */
 void fingers_add(const posture *b, const finger_set *set, int hand, char side, skeleton *s);

@@ -207,6 +207,8 @@ vec3 kit_wind(const solver_input *input, vec3 normal, vec3 velocity, float thick
     return vec3_scale(normal, -MIN(push, WIND_MOST * thickness));
 }
 
+float kit_wind_most(float speed) { return speed * sqrtf(0.5f * AIR * WIND_MOST); }
+
 /* ---- recovery ---- */
 
 void kit_skin_limit(const float *before, int point_count, float reach, float *skin)

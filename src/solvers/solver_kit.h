@@ -109,6 +109,8 @@ bool kit_windy(const solver_input *input);
  * points outwards; scene units and seconds. What does not face the wind feels none.
  */
 vec3 kit_wind(const solver_input *input, vec3 normal, vec3 velocity, float thickness);
+/* The greatest acceleration that a wind of a speed gives to flesh of any thickness. */
+float kit_wind_most(float speed);
 
 /* ---- recovery ---- */
 

@@ -1,5 +1,5 @@
 /*
- * zoo_props.c: things to touch, made by code: a soft cube, a rigid ball and a table.
+ * zoo_props.c: things to touch, made by code: a soft cube, a rigid ball, a table and a floor.
  */
 #include <string.h>
 
@@ -18,8 +18,11 @@ static const zoo_thing things[] = {
     {{"cube", "a soft cube, 6 cm wide for a hand"}, CUTIS_PROP_SOFT, CUTIS_PROP_BOX},
     {{"ball", "a rigid ball that lies free, 6 cm wide for a hand"}, CUTIS_PROP_RIGID, CUTIS_PROP_SPHERE},
     {{"table", "a table top that stays where it is"}, CUTIS_PROP_COLLIDER, CUTIS_PROP_BOX},
+    {{"floor", "a floor without end, at the lowest point of the character at rest"},
+     CUTIS_PROP_COLLIDER,
+     CUTIS_PROP_PLANE},
 };
-enum { THING_TABLE = 2 };
+enum { THING_TABLE = 2, THING_FLOOR = 3 };
 
 /* Half the width of a cube or ball: 3 cm for the built-in hand, whose size is 0.307 m. */
 static const float HALF_WIDTH = 0.03f / 0.307f;
@@ -107,7 +110,8 @@ cutis_result cutis_zoo_prop_make(const char *name, const cutis_character *charac
                          search.nearest);
     if (!found)
         return error_set(error, CUTIS_ERROR_ARGUMENT,
-                         "there is no built-in prop '%s'; there are cube, ball and table, or give a .glb file", name);
+                         "there is no built-in prop '%s'; there are cube, ball, table and floor, or give a .glb file",
+                         name);
     if (!(scale > 0 && scale < 1e6))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "prop '%s': a scale of %g is not above 0", name, scale);
 
@@ -136,6 +140,11 @@ cutis_result cutis_zoo_prop_make(const char *name, const cutis_character *charac
                               0.5f * (character->bounds_min[2] + character->bounds_max[2]));
         }
     }
+
+    /* a floor under the feet at rest */
+    if (found == &things[THING_FLOOR])
+        place = vec3_make(0.5f * (character->bounds_min[0] + character->bounds_max[0]), character->bounds_min[1],
+                          0.5f * (character->bounds_min[2] + character->bounds_max[2]));
 
     /* or where it is asked for */
     if (position) place = vec3_load(position);

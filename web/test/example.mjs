@@ -1,11 +1,11 @@
 /*
  * example.mjs PROJECT NATIVE: the three.js example of the package's README as it is printed there, from a project that has the
- * package installed: as a plain module script with an import map, and built by Vite; and the package in a worker of the
- * page. NATIVE: the cutis program, which makes the character.
+ * package installed: as a plain module script with an import map, and built by Vite, webpack and esbuild without any
+ * configuration; and the package in a worker of the page. NATIVE: the cutis program, which makes the character.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 import { launch } from "./browser.mjs";
@@ -26,11 +26,23 @@ const map = { imports: { cutis: `${modules}/cutis/src/index.js`, "cutis/three": 
 writeFileSync(join(project, "plain.html"), `<!doctype html><title>plain</title><body><script type="importmap">${JSON.stringify(map)}</script><script type="module">\n${code}</script>`);
 writeFileSync(join(project, "hero.glb"), readFileSync(hero));
 
-// by Vite: packages are found by their names
-writeFileSync(join(project, "main.js"), code);
-writeFileSync(join(project, "index.html"), '<!doctype html><title>vite</title><body><script type="module" src="./main.js"></script>');
-writeFileSync(join(project, "vite.config.mjs"), 'export default { base: "./", build: { target: "es2022", chunkSizeWarningLimit: 2000 }, worker: { format: "es" }, resolve: { preserveSymlinks: true } };');
-execFileSync("node", [resolve(import.meta.dirname, "../../build/npm/node_modules/vite/bin/vite.js"), "build", "--logLevel", "error"], { cwd: project, stdio: ["ignore", "inherit", "inherit"] });
+// by bundlers, in their default configuration; a bake in a worker beside it
+const npm = resolve(import.meta.dirname, "../../build/npm");
+const { build: vite } = await import(join(npm, "node_modules/vite/dist/node/index.js"));
+const { default: webpack } = await import(join(npm, "node_modules/webpack/lib/index.js"));
+const { build: esbuild } = await import(join(npm, "node_modules/esbuild/lib/main.js"));
+const page = (script) => `<!doctype html><title>built</title><body><script type="module" src="${script}"></script>`;
+writeFileSync(join(project, "main.js"), `${code}\nimport { bake } from "cutis";\nwindow.bake = bake;`);
+writeFileSync(join(project, "index.html"), page("./main.js"));
+await vite({ root: project, configFile: false, base: "/dist-vite/", build: { outDir: "dist-vite" }, logLevel: "error" });
+await new Promise((done, failed) => webpack({ mode: "development", context: project, entry: "./main.js", output: { path: join(project, "dist-webpack") } }, (error, stats) => (error || stats.hasErrors() ? failed(error ?? new Error(stats.toString("errors-only"))) : done())));
+writeFileSync(join(project, "dist-webpack/index.html"), page("./main.js"));
+
+// esbuild copies no .wasm: the build in one file
+writeFileSync(join(project, "single.js"), code.replace('"cutis"', '"cutis/single"'));
+await esbuild({ absWorkingDir: project, entryPoints: ["single.js"], bundle: true, format: "esm", outdir: "dist-esbuild", logLevel: "error" });
+writeFileSync(join(project, "dist-esbuild/index.html"), page("./single.js"));
+for (const folder of ["dist-webpack", "dist-esbuild"]) copyFileSync(hero, join(project, folder, "hero.glb"));
 
 // a worker of one's own
 writeFileSync(join(project, "worker.js"), `import { Character, Model, State, load } from "./node_modules/cutis/src/index.js";
@@ -43,7 +55,7 @@ writeFileSync(join(project, "worker.html"), '<!doctype html><title>worker</title
 const server = await serve({ "/": project });
 const browser = await launch();
 try {
-  for (const path of ["plain.html", "dist/index.html"]) {
+  for (const path of ["plain.html", "dist-vite/index.html", "dist-webpack/index.html", "dist-esbuild/index.html"]) {
     const page = await browser.newPage({ viewport: { width: 480, height: 360 } });
     const problems = [];
     page.on("pageerror", (error) => problems.push(error.message));
@@ -77,7 +89,11 @@ try {
     assert.ok(before.flesh > 0 && before.flesh === before.hidden && before.shown === 0, `${path}: ${JSON.stringify(before)}`);
     assert.ok(Number.isFinite(after.sum) && after.sum !== before.sum, `${path}: the flesh does not move`);
     assert.ok(after.triangles > 100, `${path}: nothing is drawn`);
-    await page.screenshot({ path: join(shots, `example-${path.startsWith("dist") ? "vite" : "plain"}.png`) });
+    await page.screenshot({ path: join(shots, `example-${path.split(/[-/.]/)[path.startsWith("dist") ? 1 : 0]}.png`) });
+    if (/vite|webpack/.test(path)) {
+      const frames = await page.evaluate(async () => (await window.bake(await (await fetch("/hero.glb")).arrayBuffer(), { name: "hero.glb", solver: "lbs", fps: 6, end: 0.5 })).frameCount);
+      assert.equal(frames, 4, `${path}: the bake in a worker`);
+    }
     await page.close();
   }
   const page = await browser.newPage();
@@ -85,7 +101,7 @@ try {
   await page.waitForFunction(() => window.made, null, { timeout: 60000 });
   const made = await page.evaluate(() => window.made);
   assert.equal(made.threads, 2);
-  const { Character, Model, State, load } = await import(join(project, "node_modules/cutis/src/index.js"));
+  const { Character, Model, State, load } = await import(join(project, "node_modules/cutis/src/node.js"));
   const cutis = await load();
   const state = new State(new Model(Character.make(cutis, "arm", 0.2), { solver: "lattice" }));
   for (let i = 0; i < 5; i++) state.step(1 / 60, { clip: "flex" });
@@ -94,5 +110,5 @@ try {
   await browser.close();
   server.close();
 }
-console.log("the README's example plays as a plain module and built by Vite; a worker has Node's hash");
+console.log("the README's example plays as a plain module and built by Vite, webpack and esbuild; a worker has Node's hash");
 process.exit(0);

@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 
 import { Fields } from "../studio/src/fields.js";
 
-const { Character, Model, State, load } = await import(pathToFileURL(join(process.argv[2], "src/index.js")));
+const { Character, Model, State, load } = await import(pathToFileURL(join(process.argv[2], "src/node.js")));
 const cutis = await load();
 const arm = Character.make(cutis, "arm", 0.3);
 const rest = arm.positions.slice();

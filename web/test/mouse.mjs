@@ -108,9 +108,31 @@ export async function mouseTests({ page, test, ask, file, scratch, native, model
     assert.equal(await painted(), much);
     await page.keyboard.press("Control+z");
     await settled(page);
+    assert.equal(await page.evaluate(() => window.app.view.coloring), "map:freeze");
     await page.keyboard.press("q");
-    await page.evaluate(() => window.app.setColoring("material"));
+    assert.equal(await page.evaluate(() => window.app.view.coloring), "material", "the paint colours stay when the brush is put away");
     assert.equal((await ask(page, "seek", { to: 12 })).hash, calm.hash);
+  });
+
+  await test("see through lets what is behind the skin show, and off hides it again", async () => {
+    await page.click("#tab_look");
+    const at = await skin(page, 1);
+    const color = () => page.evaluate(({ x, y }) => {
+      const { view } = window.app;
+      view.render();
+      const canvas = document.createElement("canvas");
+      canvas.width = canvas.height = 1;
+      const g = canvas.getContext("2d");
+      const box = view.canvas.getBoundingClientRect();
+      g.drawImage(view.canvas, ((x - box.left) * view.canvas.width) / box.width, ((y - box.top) * view.canvas.height) / box.height, 1, 1, 0, 0, 1, 1);
+      return g.getImageData(0, 0, 1, 1).data.slice(0, 3).reduce((sum, value) => sum + value, 0);
+    }, at);
+    const solid = await color();
+    await page.click("text=See through");
+    const through = await color();
+    assert.ok(through < 0.8 * solid, `the skin is ${solid} before a dark background, ${through} seen through`);
+    await page.click("text=See through");
+    assert.equal(await color(), solid);
   });
 
   await test("a blow disturbs the flesh, and the clip's start forgets it", async () => {
@@ -240,7 +262,17 @@ export async function mouseTests({ page, test, ask, file, scratch, native, model
 
     const motion = join(models, "cmu-mocap/02_01.bvh");
     if (existsSync(motion)) {
+      await page.evaluate(() => {
+        const { engine } = window.app;
+        window.builds = 0;
+        engine.ask = function (kind, ...rest) {
+          window.builds += Number(kind === "build");
+          return Object.getPrototypeOf(this).ask.call(this, kind, ...rest);
+        };
+      });
       await drop(page, motion);
+      assert.equal(await page.evaluate(() => window.builds), 1, "builds of a dropped motion");
+      await page.evaluate(() => delete window.app.engine.ask);
       assert.ok(await page.evaluate(() => window.app.description.clips.length > 0 && window.app.playing));
       await page.evaluate(() => window.app.setPlaying(false));
     }

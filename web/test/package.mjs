@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [folder, native] = process.argv.slice(2);
-const { load, bake, Character, CutisError, Model, Rig, State } = await import(pathToFileURL(join(folder, "src/index.js")));
+const { load, bake, Character, CutisError, Model, Rig, State } = await import(pathToFileURL(join(folder, "src/node.js")));
 const scratch = mkdtempSync(join(tmpdir(), "cutis-web-"));
 const run = (...words) => JSON.parse(execFileSync(native, [...words, "--json"], { maxBuffer: 1 << 26, stdio: ["ignore", "pipe", "ignore"] }));
 const write = (...words) => execFileSync(native, [...words, "-q"], { stdio: ["ignore", "ignore", "ignore"] });
@@ -172,7 +172,7 @@ try {
     const { createRequire } = await import("node:module");
     const draco = await createRequire(process.env.CUTIS_DRACO)("draco3d").createDecoderModule({});
     const { readdirSync } = await import("node:fs");
-    const { unpackDraco, usesDraco } = await import(pathToFileURL(join(folder, "src/index.js")));
+    const { unpackDraco, usesDraco } = await import(pathToFileURL(join(folder, "src/node.js")));
     for (const name of readdirSync(packed).filter((file) => /draco.*\.glb$/.test(file))) {
       const bytes = new Uint8Array(readFileSync(join(packed, name)));
       assert.ok(usesDraco(bytes));

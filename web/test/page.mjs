@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import { launch } from "./browser.mjs";
+import { lookTests } from "./look.mjs";
 import { drop, mouseTests } from "./mouse.mjs";
 import { serve } from "./serve.mjs";
 
@@ -38,8 +39,9 @@ async function test(name, body) {
   if (process.env.VERBOSE) console.log(`${((Date.now() - from) / 1000).toFixed(1)} s  ${name}`);
 }
 const problems = [];
-async function open(size = { width: 1280, height: 720 }, colorScheme = "dark") {
+async function open(size = { width: 1280, height: 720 }, colorScheme = "dark", first = null) {
   const page = await browser.newPage({ viewport: size, colorScheme });
+  if (first) await page.addInitScript(first);
   page.setDefaultTimeout(120000);
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => message.type() === "error" && /THREE|shader/i.test(message.text()) && problems.push(message.text().slice(0, 400)));
@@ -75,6 +77,47 @@ try {
     const again = await ask(page, "seek", { to: 80 });
     assert.equal(again.hash, there.hash);
     assert.notEqual(back.hash, there.hash);
+  });
+
+  await test("an opened character moves as plain skinning while its flesh is built, and the flesh goes on from there", async () => {
+    // what is drawn until the build has answered, and the first two frames of flesh
+    const seen = await page.evaluate(async () => {
+      const { app } = window;
+      const { engine, view } = app;
+      const seen = { preview: [], joined: null, normals: [] };
+      const draw = view.frame;
+      view.frame = function (message, outputs) {
+        if (app.preview) {
+          seen.preview.push({ at: app.preview.at, positions: message.positions.slice() });
+          seen.normals.push(Math.min(...Array.from({ length: message.vertexCount }, (_, v) => Math.hypot(...message.normals.subarray(3 * v, 3 * v + 3)))));
+        } else seen.joined ??= { at: message.frame, positions: message.positions.slice() };
+        return draw.call(this, message, outputs);
+      };
+      const ask = engine.ask;
+      engine.ask = async function (kind, ...rest) {
+        if (kind === "build") while (seen.preview.length < 5) await new Promise((go) => setTimeout(go, 20)); // the build is slow
+        return ask.call(this, kind, ...rest);
+      };
+      await app.openUrl("/scratch/arm.glb");
+      delete engine.ask;
+      delete view.frame;
+      await app.setPlaying(false);
+
+      // plain skinning of the library at the same frames
+      await app.setSolver("lbs");
+      const far = (a, b) => a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0) / app.description.size;
+      const off = [];
+      for (const { at, positions } of [seen.preview[0], seen.preview.at(-1), seen.joined]) {
+        await engine.ask("seek", { to: at });
+        off.push(far(positions, view.geometry.attributes.position.array));
+      }
+      return { off, moved: far(seen.preview[0].positions, seen.preview.at(-1).positions), count: seen.preview.length, normals: Math.min(...seen.normals), playing: app.playing };
+    });
+    assert.ok(seen.count >= 5 && seen.moved > 1e-4, `${seen.count} frames, moved by ${seen.moved}`);
+    assert.ok(seen.normals > 0.999, "normals are not of unit length");
+    assert.ok(seen.off[0] < 1e-5 && seen.off[1] < 1e-5, `off plain skinning by ${seen.off}`);
+    assert.ok(seen.off[2] < 1e-3, `the flesh begins ${seen.off[2]} of the size away from what was shown`);
+    await page.evaluate(() => window.app.setSolver("lattice"));
   });
 
   await test("a bake with settings has the bytes of the native one with the page's project", async () => {
@@ -122,6 +165,42 @@ try {
     assert.equal((await ask(page, "seek", { to: 30 })).hash, calm.hash);
   });
 
+  await test("a pulled patch of skin comes along evenly, not as a spike", async () => {
+    await page.evaluate(() => window.app.setSolver("layers"));
+    await page.evaluate(() => window.app.setPlaying(false));
+    const ratio = await page.evaluate(async () => {
+      const { app } = window;
+      const { view, hand, engine, description } = app;
+      await engine.ask("seek", { to: 0 });
+      const p = view.jointPlace(1).project(view.camera);
+      const box = view.canvas.getBoundingClientRect();
+      const event = { button: 0, pointerId: 1, clientX: box.left + ((p.x + 1) / 2) * box.width, clientY: box.top + ((1 - p.y) / 2) * box.height };
+      const { vertex } = view.pick(event);
+      view.canvas.setPointerCapture = () => {};
+      hand.use("grab");
+      hand.down(event);
+      hand.move({ ...event, clientY: event.clientY - 60 });
+      const begun = app.timeline.frame;
+      while ((app.timeline.frame - begun + app.timeline.frames) % app.timeline.frames < 12) await new Promise((go) => setTimeout(go, 20));
+      await app.setPlaying(false);
+      const now = view.geometry.attributes.position.array.slice();
+      const neighbours = description.triangles.reduce((found, v, i) => {
+        const corners = description.triangles.subarray(i - (i % 3), i - (i % 3) + 3);
+        return corners.includes(vertex) && v !== vertex ? found.add(v) : found;
+      }, new Set());
+      hand.up(event);
+      hand.use("orbit");
+      delete view.canvas.setPointerCapture;
+      await engine.ask("seek", { to: begun + 12 });
+      const calm = view.geometry.attributes.position.array;
+      const moved = (v) => Math.hypot(...[0, 1, 2].map((k) => now[3 * v + k] - calm[3 * v + k]));
+      return [...neighbours].reduce((sum, v) => sum + moved(v), 0) / neighbours.size / moved(vertex);
+    });
+    await page.evaluate(() => window.app.setSolver("lattice"));
+    await page.evaluate(() => window.app.setPlaying(false));
+    assert.ok(ratio > 0.6, `the neighbours of the grabbed vertex move ${ratio} as far`);
+  });
+
   await test("a bad file gives a message and the page lives on", async () => {
     await page.evaluate(() => window.app.open({ bytes: new Uint8Array([103, 108, 84, 70, 1, 2, 3]).buffer, name: "broken.glb" }));
     await page.evaluate(() => window.app.openProject("{ not json"));
@@ -131,6 +210,43 @@ try {
     await page.evaluate(() => window.app.toasts.replaceChildren());
   });
 
+  await test("a project that is no project is refused with a sentence, and changes nothing", async () => {
+    const before = await page.evaluate(() => JSON.stringify(window.app.project));
+    for (const [text, sentence] of [["[1,2]", /must hold an object/], ['{"set":[1,2]}', /'set' must be an object/], ['{"set":{"give":[1]}}', /'give'/], ['{"solver":"glue"}', /no solver 'glue'/], ['{"fps":"many"}', /'fps'/], ['{"detail":"all"}', /'detail'/], ['{"prop":["ball@1,x,2"]}', /ball@1,x,2/], ['{"solver":3}', /'solver'/]]) {
+      await page.evaluate((given) => window.app.openProject(given), text);
+      assert.match(await page.textContent(".toasts"), sentence, text);
+      assert.equal(await page.evaluate(() => JSON.stringify(window.app.project)), before, text);
+      await page.evaluate(() => window.app.toasts.replaceChildren());
+    }
+    await page.evaluate((given) => window.app.openProject(given), JSON.stringify({ ...JSON.parse(before), exact: true }).replace('"props":[]', '"prop":[]').replace('"settings"', '"set"').replace('"over":"",', ""));
+    assert.match(await page.textContent(".toasts"), /does not use: exact/);
+    await page.evaluate(() => window.app.toasts.replaceChildren());
+  });
+
+  await test("opened files give their geometries and textures back", async () => {
+    const man = join(scratch, "man.glb");
+    execFileSync(native, ["make", "man", "--resolution", "0.2", "-o", man, "-q"]);
+    const memory = () => page.evaluate(() => {
+      const { view } = window.app;
+      view.render();
+      return { ...view.renderer.info.memory };
+    });
+    const seen = [];
+    const prefer = (name) => page.evaluate((own) => window.app.tables.solvers.forEach((solver) => (solver.preferred = solver.name === own)), name);
+    const preferred = await page.evaluate(() => window.app.tables.solvers.find((solver) => solver.preferred).name);
+    await prefer("lbs"); // the flesh is not what is looked at
+    for (let i = 0; i < 4; i++) {
+      await page.evaluate(() => window.app.openUrl("/scratch/man.glb"));
+      seen.push(await memory());
+    }
+    await prefer(preferred);
+    assert.deepEqual(seen[3], seen[1]);
+    await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
+    await page.evaluate(() => window.app.setSolver("lattice"));
+    await page.evaluate(() => window.app.setPlaying(false));
+  });
+
+  await lookTests({ open, test, file, scratch, shots });
   await mouseTests({ page, test, ask, file, scratch, native, models });
 
   await test("a dropped character plays under the preferred solver and is judged", async () => {

@@ -12,8 +12,9 @@
  * twice as much is left: the same flesh is sqrt 2 as fast to the press, before volume is kept.) Leapfrog with steps s
  * of ddx = -k l x / s^2 has the frequency 2 sin(pi f s) = sqrt(k l), hence k_s = 4 sin^2(pi f s) / l. Stretch
  * constraints add to that; what they add is taken off. Damping c (1/s) leaves exp(-c s) of the velocity. So both mean
- * the same at any substep, resolution and region width, as long as k_s stays below STIFFNESS_MOST; a warning tells when
- * a wider region or a shorter substep is needed.
+ * the same at any substep, resolution and region width, as long as k_s stays below STIFFNESS_MOST. A wider region needs
+ * a lower k_s, so the default width is the narrowest that suffices; a warning reports flesh that does not reach its
+ * frequency.
  *
  * Stability. A region pulls with the stiffness of the voxel that it is the region of, where the paper has the stiffness
  * of the voxel that is pulled: then the pulls of a region are in balance. All forces are those of one energy for voxels
@@ -33,11 +34,6 @@
 #define THIN_MOST 10.0
 /* Greatest stiffness per substep of shape matching, of the stretch and of the volume constraints: together below 4. */
 #define STIFFNESS_MOST 1.5
-/*
- * How much more has to be asked for before a warning tells: less than 0.7 of the frequency is reached. A coarse lattice
- * of a slender body comes to 0.75 of the default's muscle, which asks nothing of the user.
- */
-#define STIFFNESS_TOLD 2
 #define STRETCH_MOST 0.3
 #define VOLUME_MOST 0.8
 /* How fast bulges follow the volume of the pose: the rate of the stiffest mode, 1/s, and the time in which they fade.
@@ -59,8 +55,9 @@
 #define STRETCH_SHEAR 2.333
 /* Weight of a bone voxel's own rotation in its region, against that of the voxels around it (about 2/3 for d_r = 3). */
 #define BONE_GRIP 4.0f
-/* Width of a region when none is asked for, in sizes: 3 voxels for a man at resolution 32. */
-#define REGION_WIDTH 0.08f
+/* Width of a region in voxels when none is set: the narrowest within these that reaches all frequencies. */
+#define MIN_REGION 3
+#define MAX_REGION 8
 
 typedef struct builder {
     const solver_build *build;
@@ -272,6 +269,29 @@ static double step_stiffness(double frequency, double substep)
     return 4 * sine * sine;
 }
 
+/* Frequency of the flesh of a voxel, of all its layers and joints; bone holds on as muscle does. */
+static double voxel_frequency(const builder *b, int v)
+{
+    if (v < b->model->bone_count) return voxel_value(b, v, LATTICE_STIFFNESS);
+    double frequency = 0;
+    for (int i = LATTICE_MUSCLE; i < LATTICE_LAYERS; i++) {
+        float share = b->layers.shares[LATTICE_LAYERS * v + i];
+        if (share > 0) frequency += share * voxel_value(b, v, LATTICE_STIFFNESS + i - 1);
+    }
+    return frequency;
+}
+
+/* The narrowest region whose shape matching reaches the frequency of every voxel, as far as MAX_REGION goes. */
+static int region_for_stiffness(const builder *b)
+{
+    int region = MIN_REGION;
+    for (int v = 0; v < b->graph.count; v++) {
+        double wanted = step_stiffness(FREE_SIDE * voxel_frequency(b, v), b->model->substep);
+        while (region < MAX_REGION && wanted > STIFFNESS_MOST * shear_left(region, b->graph.rest[4 * v + 3])) region++;
+    }
+    return region;
+}
+
 static cutis_result voxel_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
@@ -280,8 +300,7 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     /* how wide a region is */
     m->count = count;
     m->region = (int)b->build->values[LATTICE_REGION];
-    if (m->region == 0) m->region = CLAMP((int)(REGION_WIDTH / b->graph.cell + 0.5f), 3, 8);
-    m->region = MAX(m->region, 2);
+    m->region = m->region == 0 ? region_for_stiffness(b) : MAX(m->region, 2);
 
     /* room */
     m->padded = (count + LATTICE_PAD - 1) / LATTICE_PAD * LATTICE_PAD;
@@ -609,18 +628,6 @@ static cutis_result stretch_tables(builder *b, cutis_error *error)
 
 /* ---- stiffness ---- */
 
-/* Frequency of the flesh of a voxel, of all its layers and joints; bone holds on as muscle does. */
-static double voxel_frequency(const builder *b, int v)
-{
-    if (v < b->model->bone_count) return voxel_value(b, v, LATTICE_STIFFNESS);
-    double frequency = 0;
-    for (int i = LATTICE_MUSCLE; i < LATTICE_LAYERS; i++) {
-        float share = b->layers.shares[LATTICE_LAYERS * v + i];
-        if (share > 0) frequency += share * voxel_value(b, v, LATTICE_STIFFNESS + i - 1);
-    }
-    return frequency;
-}
-
 static cutis_result stiffness_tables(builder *b, cutis_error *error)
 {
     /* painted, softer parts */
@@ -651,7 +658,7 @@ static cutis_result stiffness_tables(builder *b, cutis_error *error)
         double k = fmax(wanted - by_stretch, 0.1 * wanted) / left;
 
         /* no stiffer than a substep can carry */
-        if (k > STIFFNESS_TOLD * STIFFNESS_MOST && frequency > asked) {
+        if (k > STIFFNESS_MOST && frequency > asked) {
             asked = frequency;
             double phase = sqrt(STIFFNESS_MOST * left + by_stretch) / 2;
             reached = det_atan2(phase, sqrt(fmax(1 - phase * phase, 0))) / (PI * m->substep);

@@ -22,8 +22,8 @@
 
 /* ---- stretch ---- */
 
-/* Voxels in one block of work, a multiple of any LANES. */
-#define VOXEL_GRAIN 256
+/* Constraints in one block of work, a multiple of any LANES. */
+#define CONSTRAINT_GRAIN 256
 
 typedef struct stretch_job {
     const lattice_stretch *stretch;
@@ -71,7 +71,7 @@ void lattice_stretch_pull(const lattice_stretch *stretch, const quad *places, co
                           const cutis_jobs *jobs)
 {
     stretch_job job = {stretch, places, intact, pulls};
-    parallel_for(jobs, LANE_ROUND(stretch->last - stretch->first), VOXEL_GRAIN, stretch_block, &job);
+    parallel_for(jobs, LANE_ROUND(stretch->last - stretch->first), CONSTRAINT_GRAIN, stretch_block, &job);
 }
 
 /* ---- volume ---- */
@@ -176,9 +176,9 @@ void lattice_volume_push(const lattice_volume *volume, const quad *positions, co
                          float *intact, quad *shares, quad *pushes, const cutis_jobs *jobs)
 {
     volume_job job = {volume, positions, wanted, found, intact, shares, pushes};
-    parallel_for(jobs, LANE_ROUND(volume->count), VOXEL_GRAIN, volume_block, &job);
+    parallel_for(jobs, LANE_ROUND(volume->count), CONSTRAINT_GRAIN, volume_block, &job);
 
     /* The last entry stands for no giver. */
     for (int axis = 0; axis < 3; axis++) shares[3 * volume->padded + axis] = (quad){0, 0, 0, 0};
-    parallel_for(jobs, volume->count - volume->first, VOXEL_GRAIN, volume_collect, &job);
+    parallel_for(jobs, volume->count - volume->first, CONSTRAINT_GRAIN, volume_collect, &job);
 }

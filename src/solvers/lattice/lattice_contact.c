@@ -17,10 +17,9 @@ cutis_result lattice_contact_build(lattice_contact *contact, const solver_build 
     static const float origin[3] = {0, 0, 0};
 
     /* what there is to touch */
-    int colliders = 0, count = build->mesh->point_count;
-    for (int i = 0; i < character->prop_count; i++) colliders += character->props[i].role == CUTIS_PROP_COLLIDER;
+    int count = build->mesh->point_count;
     contact->self = self;
-    contact->with_props = props && colliders > 0;
+    contact->with_props = props && character->prop_count > 0;
     contact->thickness = thickness * character->size;
     if (!contact->self && !contact->with_props) return CUTIS_OK;
 
@@ -34,7 +33,8 @@ cutis_result lattice_contact_build(lattice_contact *contact, const solver_build 
     cutis_result result = CUTIS_OK;
     if (self) result = contact_surface_build(&contact->surface, build->mesh, build->memory, &build->allocator, error);
     if (result == CUTIS_OK && contact->with_props)
-        result = contact_props_build(&contact->props, character, 1, origin, friction, 0, build->memory, error);
+        result = contact_props_build(&contact->props, character, CONTACT_ALL_PROPS, 1, origin, friction, 0,
+                                     build->memory, error);
     return result;
 }
 

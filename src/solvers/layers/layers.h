@@ -79,6 +79,7 @@ typedef struct layers_iterate {
     float *last[3];   /* iterate before the current one, for the acceleration */
     float *q[4];      /* rotations of regions, x y z w */
     float *target[3]; /* where the skeleton wants the particle */
+    float *pulls[3];  /* the part of linearised ties that does not depend on the iterate, mass x size (ties_find) */
     float *push[3];   /* impulses on the skin layer times h, mass x size (point_count each) */
     float *centre[3]; /* of the regions, under the skeleton */
     float *columns;   /* (point_count x LAYERS x LAYERS) inverse of each column's matrix, diagonal by diagonal */

@@ -709,7 +709,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     if (result == CUTIS_OK) layers_volumes_freeze(&model->volumes, model->mesh);
 
     if (result == CUTIS_OK)
-        result = contact_props_build(&model->props, build->character, 1 / model->size, model->centre,
+        result = contact_props_build(&model->props, build->character, CONTACT_ALL_PROPS, 1 / model->size, model->centre,
                                      (float)build->values[LAYERS_FRICTION], (float)build->values[LAYERS_RESTITUTION],
                                      build->memory, error);
     return result;

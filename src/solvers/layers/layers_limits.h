@@ -14,8 +14,8 @@
           "contraction of an iteration, by which Chebyshev's recurrence extrapolates",                                 \
           "Wang 2015; less than most scenes have, so that it stays stable: 8 iterations leave the error of 15",        \
           "stiffness_does_not_depend_on_substep_or_iterations")                                                        \
-    LIMIT(float, TIE_LIMIT, 50, "", "stiffening of strained flesh, over the stiffness of its column",                  \
-          "7 times its frequency: stiff enough to hold any jump", "nothing_breaks_it_and_it_comes_back")                      \
+    LIMIT(float, TIE_SHARE, 0.98f, "", "square of the share of its bound at which flesh stiffens no more",              \
+          "50 times as stiff there, stiff enough to hold any jump", "nothing_breaks_it_and_it_comes_back")             \
     LIMIT(float, FREEZE_MOST, 0.9999f, "", "painted freezing above which a point counts as wholly frozen in its tie",   \
           "1e8 times as stiff: no motion is left", "frozen_points_follow_linear_skinning")                             \
     LIMIT(float, SPEED_LIMIT, 5, "size/s", "speed of flesh relative to its bones",                                     \

@@ -540,8 +540,9 @@ static inline void places_blend(const layers_regions *regions, layers_iterate *i
         l8 goal = (row[0] * place[0] + row[1] * place[1] + row[2] * place[2] + total[9 + r]) * inverse;
 
         l8 push = {pushes[0], 0, 0, 0, pushes[count - 1], 0, 0, 0};
+        l8 tie = pair_load(iterate->pulls[r] + 4 * k, count);
         l8 inert = pair_load(iterate->inert[r] + 4 * k, count) - place[r];
-        l8 next = place[r] + columns_solve(diagonals, mass * inert + pull * goal + push);
+        l8 next = place[r] + columns_solve(diagonals, mass * inert + pull * goal + tie + push);
 
         /* over-relaxation from the iterate before the last (Chebyshev) */
         l8 last = pair_load(iterate->last[r] + 4 * k, count);

@@ -54,6 +54,7 @@ static void iterate_view(const layers_model *m, kit_block *block, layers_scratch
         s->iterate.target[c] = KIT_CARVE(block, float, particles);
         s->iterate.push[c] = KIT_CARVE(block, float, n);
         s->iterate.centre[c] = KIT_CARVE(block, float, particles);
+        s->iterate.pulls[c] = KIT_CARVE(block, float, particles);
     }
 
     /* sums over regions and along paths */

@@ -5,8 +5,8 @@
  * Departures from the paper:
  * - Velocities are damped relative to the skeleton's motion, by a rate in 1/s.
  * - Gravity acts on tissue that bears it at rest (`gravity`); loads without such a past are accelerations.
- * - Tissue stiffens when it is strained: flesh is tied to its place under the skeleton the more, the nearer it is to
- * its bound (parameter `give`).
+ * - Tissue stiffens when it is strained: flesh is tied to its place under the skeleton by the square of its deviation
+ *   over its bound (parameter `give`).
  */
 #include <string.h>
 
@@ -14,31 +14,42 @@
 
 /* ---- prediction ---- */
 
-/* Strained tissue stiffens: the tie of each particle to its place by the share of its bound that it is away. */
+/*
+ * Strained tissue stiffens: a particle at deviation d from its place is pulled back by the tissue's stiffness times
+ * t(d) d, t = s^2 / (1 - s^2) with s = |d| / bound, up to s^2 = TIE_SHARE. The force is linearised at the deviation y
+ * at the start of the substep, with its slope along y, t + |y| t', in all directions: t(y) y + (t + |y| t') (d - y).
+ * With a smaller slope, such as t(y) alone, the force acts on the next substep more than on this one, and flesh that
+ * contact holds near its bound never comes to rest.
+ */
 static void ties_find(layers_run *run, int begin, int end)
 {
     const layers_model *m = run->m;
     const layers_iterate *iterate = &run->w.iterate;
+    float h2 = (float)(run->h * run->h);
 
     for (int i = LAYERS * begin; i < LAYERS * end; i++) {
         int k = i / LAYERS;
         float bound = m->bounds[k] * (1 - m->depths[i]);
 
-        /* how far inertia takes it from its place */
-        float away2 = 0;
+        /* how far it was from its place */
+        float away[3], away2 = 0;
         for (int c = 0; c < 3; c++) {
-            float away = iterate->inert[c][i] - iterate->target[c][i];
-            away2 += away * away;
+            float before[LAYERS];
+            layers_drive_column(m, run->s.drive, k, c, before);
+            away[c] = run->w.old[c][i] - before[i % LAYERS];
+            away2 += away[c] * away[c];
         }
 
-        /* the tie grows steeply as the bound comes near */
-        float share2 = bound > 0 ? MIN(away2 / (bound * bound), 1.0f) : 0;
-        float tie = MIN(share2 / MAX(1 - share2, 1e-3f), TIE_LIMIT);
+        /* the tie there, and its slope: |y| t' is twice s^2 / (1 - s^2)^2 */
+        float share2 = bound > 0 ? MIN(away2 / (bound * bound), TIE_SHARE) : 0;
+        float tie = share2 / (1 - share2), slope = share2 < TIE_SHARE ? tie + 2 * tie / (1 - share2) : tie;
 
         /* what is painted half frozen is tied by as much again as its flesh holds it */
         float freeze = m->freeze ? MIN(m->freeze[k], FREEZE_MOST) : 0;
         float frozen = freeze / (1 - freeze);
-        run->w.ties[i] = m->frequencies[k] * (tie + frozen * frozen);
+        run->w.ties[i] = m->frequencies[k] * (slope + frozen * frozen);
+        float pull = m->regions.mass[i] * h2 * m->frequencies[k] * (slope - tie);
+        for (int c = 0; c < 3; c++) iterate->pulls[c][i] = pull * away[c];
     }
 }
 

@@ -92,6 +92,12 @@ static const cutis_output_info slide_outputs[SLIDE_OUTPUT_COUNT] = {
          .components = 1,
          .unit = "",
          .help = "1 where the skin is attached, 0.5 where it slides along a line, 0 where it is free"},
+    [SLIDE_OUTPUT_STEADY] = {.name = "texcoords_steady",
+                             .role = CUTIS_OUTPUT_TEXCOORDS_STEADY,
+                             .domain = CUTIS_DOMAIN_CORNER,
+                             .components = 2,
+                             .unit = "",
+                             .help = "the same in the face's own island, which never jump: for interpolation in time"},
 };
 
 /* ---- the step ---- */
@@ -148,7 +154,7 @@ static void slide_step(const void *data, void *memory, void *scratch, const solv
     memcpy(points, state.surface, 3 * count * sizeof(float));
     if (model->vertices) {
         slide_skin_points(model, &s, state.places, jobs);
-        slide_tracks_follow(model, &state, s.skin, state.surface, points, jobs);
+        slide_tracks_follow(model, &state, &s, state.surface, points, jobs);
     }
 
     kit_lap(&clock, stats, SLIDE_PART_ADVECTION);

@@ -41,6 +41,7 @@ enum {
     SLIDE_OUTPUT_WRINKLE,
     SLIDE_OUTPUT_FOLDS,
     SLIDE_OUTPUT_ATTACHED,
+    SLIDE_OUTPUT_STEADY,
     SLIDE_OUTPUT_COUNT
 };
 enum { SLIDE_BOUNDARY_ALONG, SLIDE_BOUNDARY_FIXED, SLIDE_BOUNDARY_FREE };
@@ -132,6 +133,7 @@ typedef struct slide_scratch {
     double (*ranges)[2][2];              /* (point_count) of these velocities */
     double *old_gains, *first_gains;     /* (2 point_count) */
     float *old_surface;                  /* (point_count x 3) the body before the step */
+    double *posed_normals;               /* (point_count x 3) of the body; only for output=vertices */
 } slide_scratch;
 
 /* What changes. */
@@ -151,6 +153,7 @@ typedef struct slide_state {
     float *folds;        /* (vertex_count x 3) */
     float *attached;     /* (vertex_count) */
     float *corner_texcoords; /* (corner_count x 2) only with texture */
+    float *steady_texcoords; /* likewise: those of the face's own island */
 } slide_state;
 
 /* The inertial part of an increment: c M (goal - moved) + first_share x the force at the beginning. */
@@ -252,8 +255,8 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
 
 /* Put tracks (places of the body where the material points are) at rest. */
 void slide_tracks_reset(const slide_model *model, slide_state *state);
-/* Follow the material points; `points` gets their positions on the surface. skin: rest positions of the places. */
-void slide_tracks_follow(const slide_model *model, slide_state *state, const double *skin, const float *surface,
+/* Follow the material points; `points` gets their positions on the rounded surface. Needs slide_skin_points. */
+void slide_tracks_follow(const slide_model *model, slide_state *state, slide_scratch *s, const float *surface,
                          float *points, const cutis_jobs *jobs);
 /* Fill all outputs of the state. */
 void slide_outputs_fill(const slide_model *model, slide_state *state, slide_scratch *s, const cutis_jobs *jobs);

@@ -5,6 +5,9 @@
  * Texture coordinates of a face are all taken in the chart of one place: where the middle of the face lies on the
  * skin. From there the way to each corner is walked until it meets a seam, and beyond the seam the coordinates go on
  * as they were, into the border that textures have around their islands. So a triangle never spans a break.
+ *
+ * When the middle of a face slides across a seam, its coordinates leap to the other island. For players that
+ * interpolate between frames there are steady coordinates too: the same, seen from the chart of the face itself.
  */
 #include <string.h>
 
@@ -113,6 +116,49 @@ static void follow(const slide_model *model, slide_place *track, const double *s
     track->b[1] = w[2];
 }
 
+/* Unit normals of the points of the posed body: the mean of the triangles around, by area. */
+static void pose_normals(void *context, int begin, int end)
+{
+    output_pass *p = context;
+    const mesh *m = p->model->atlas.mesh;
+
+    for (int i = begin; i < end; i++) {
+        vec3 sum = vec3_make(0, 0, 0);
+        for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
+            const int *q = m->triangles + 3 * m->point_triangles[n];
+            vec3 a = vec3_load(p->surface + 3 * q[0]);
+            sum = vec3_add(sum, vec3_cross(vec3_sub(vec3_load(p->surface + 3 * q[1]), a),
+                                           vec3_sub(vec3_load(p->surface + 3 * q[2]), a)));
+        }
+
+        sum = vec3_normalize(sum);
+        p->s->posed_normals[3 * i] = (double)sum.x;
+        p->s->posed_normals[3 * i + 1] = (double)sum.y;
+        p->s->posed_normals[3 * i + 2] = (double)sum.z;
+    }
+}
+
+/*
+ * How far the rounded body lies above a place of a flat triangle. Points on flat triangles would cut the surface short
+ * once more. Phong tessellation (Boubekeur, Alexa 2008): the mean of the place's projections on the tangent planes of
+ * the corners; half of that way is the parabola that has these planes.
+ */
+static void lift(const output_pass *p, const slide_place *track, double position[3])
+{
+    const int *q = p->model->atlas.mesh->triangles + 3 * track->triangle;
+    const double weights[3] = {1 - track->b[0] - track->b[1], track->b[0], track->b[1]};
+    double way[3] = {0, 0, 0};
+
+    for (int k = 0; k < 3; k++) {
+        const double *normal = p->s->posed_normals + 3 * q[k];
+        double off = 0;
+        for (int e = 0; e < 3; e++) off += (position[e] - (double)p->surface[3 * q[k] + e]) * normal[e];
+        for (int e = 0; e < 3; e++) way[e] -= 0.5 * weights[k] * off * normal[e];
+    }
+
+    for (int e = 0; e < 3; e++) position[e] += way[e];
+}
+
 static void follow_points(void *context, int begin, int end)
 {
     output_pass *p = context;
@@ -122,14 +168,16 @@ static void follow_points(void *context, int begin, int end)
         if (model->areas[i] > 0) follow(model, &tracks[i], p->skin, model->atlas.positions + 3 * i);
         double position[3];
         slide_place_posed(&model->atlas, &tracks[i], p->surface, position);
+        lift(p, &tracks[i], position);
         for (int e = 0; e < 3; e++) p->points[3 * i + e] = (float)position[e];
     }
 }
 
-void slide_tracks_follow(const slide_model *model, slide_state *state, const double *skin, const float *surface,
+void slide_tracks_follow(const slide_model *model, slide_state *state, slide_scratch *s, const float *surface,
                          float *points, const cutis_jobs *jobs)
 {
-    output_pass p = {.model = model, .state = state, .skin = skin, .surface = surface, .points = points};
+    output_pass p = {.model = model, .state = state, .skin = s->skin, .surface = surface, .points = points, .s = s};
+    parallel_for(jobs, model->point_count, GRAIN, pose_normals, &p);
     parallel_for(jobs, model->point_count, GRAIN, follow_points, &p);
 }
 
@@ -367,6 +415,47 @@ static void texture_corner(const slide_model *model, slide_place from, const dou
     if (arrived && off < 0.1f * length) memcpy(out, exact, sizeof exact);
 }
 
+/*
+ * The coordinates of a corner's skin in the island of the corner itself. They depend on the vertex and its island
+ * alone, so that all faces that share both agree.
+ */
+static void steady_corner(const output_pass *p, int face_triangle, int corner, float *out)
+{
+    const slide_model *model = p->model;
+    const slide_atlas *atlas = &model->atlas;
+    const cutis_character *c = model->character;
+    int point = c->vertex_points[c->corners[corner]], island = model->islands[face_triangle];
+    const slide_place *own = &p->state->places[point];
+    const double *goal = p->skin + 3 * point, *rest = atlas->positions + 3 * point;
+
+    /* of the island's triangles around the point, the one that lies most in the direction of the skin */
+    const mesh *m = atlas->mesh;
+    slide_place from = {.triangle = -1};
+    double best = -HUGE_VAL;
+    bool near = model->near_seam[own->triangle] || model->islands[own->triangle] != island;
+    for (int n = m->point_triangle_first[point]; n < m->point_triangle_first[point + 1]; n++) {
+        int t = model->fans[n] / 3, l = model->fans[n] % 3;
+        near |= model->near_seam[t];
+        if (model->islands[t] != island) continue;
+        if (memcmp(model->texcoords[t][l], c->texcoords + 2 * corner, 2 * sizeof(float)) != 0) continue;
+
+        double way[3] = {goal[0] - rest[0], goal[1] - rest[1], goal[2] - rest[2]}, flat[2], rates[3];
+        flatten_in_plane(atlas, t, way, flat);
+        slide_chart_rates(atlas, t, flat, rates + 1);
+        rates[0] = -rates[1] - rates[2];
+        double inside = slide_min(rates[(l + 1) % 3], rates[(l + 2) % 3]);
+        if (!(inside > best)) continue;
+        best = inside;
+        from = slide_place_of_corner(t, l);
+    }
+
+    /* away from seams, the coordinates of its place */
+    if (!near || from.triangle < 0)
+        texture_at(model, own->triangle, own->b[0], own->b[1], out);
+    else
+        texture_corner(model, from, goal, own, out);
+}
+
 /* Where the middle of a face's first triangle lies on the skin, from one of its corners. */
 static slide_place find_middle(const slide_model *model, const slide_place *places, const double *skin, int triangle)
 {
@@ -396,7 +485,7 @@ static void texture_faces(void *context, int begin, int end)
     const slide_model *model = p->model;
     const cutis_character *c = model->character;
     const slide_place *places = p->state->places;
-    float *out = p->state->corner_texcoords;
+    float *out = p->state->corner_texcoords, *steady = p->state->steady_texcoords;
 
     for (int f = begin; f < end; f++) {
         int t = model->face_triangles[f];
@@ -409,8 +498,10 @@ static void texture_faces(void *context, int begin, int end)
         }
 
         /* Where nothing slides, the coordinates keep their bits. */
+        size_t bytes = 2 * (size_t)(last - first) * sizeof *out;
         if (t < 0 || !moved || model->vertices) {
-            memcpy(out + 2 * first, c->texcoords + 2 * first, 2 * (size_t)(last - first) * sizeof *out);
+            memcpy(out + 2 * first, c->texcoords + 2 * first, bytes);
+            memcpy(steady + 2 * first, c->texcoords + 2 * first, bytes);
             continue;
         }
 
@@ -425,6 +516,8 @@ static void texture_faces(void *context, int begin, int end)
             else
                 texture_corner(model, middle, p->skin + 3 * point, own, out + 2 * k);
         }
+
+        for (int k = first; k < last; k++) steady_corner(p, t, k, steady + 2 * k);
     }
 }
 

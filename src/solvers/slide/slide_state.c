@@ -35,6 +35,7 @@ size_t slide_state_view(const slide_model *model, void *memory, slide_state *s)
     s->folds = KIT_CARVE(&block, float, 3 * vertices);
     s->attached = KIT_CARVE(&block, float, vertices);
     s->corner_texcoords = KIT_CARVE(&block, float, 2 * corners);
+    s->steady_texcoords = KIT_CARVE(&block, float, 2 * corners);
     return block.used;
 }
 
@@ -96,6 +97,7 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->spots = kit_carve(&block, points, sizeof *s->spots);
     s->tried_spots = kit_carve(&block, points, sizeof *s->tried_spots);
     s->old_surface = kit_carve(&block, 3 * points, sizeof *s->old_surface);
+    s->posed_normals = kit_carve(&block, model->vertices ? 3 * points : 0, sizeof *s->posed_normals);
     return block.used;
 }
 
@@ -145,9 +147,13 @@ bool slide_output(const void *data, const void *state, int index, cutis_output *
         [SLIDE_OUTPUT_STRESS] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 2, s.stress},
         [SLIDE_OUTPUT_WRINKLE] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 1, s.wrinkle},
         [SLIDE_OUTPUT_FOLDS] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 3, s.folds},
-        [SLIDE_OUTPUT_ATTACHED] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 1, s.attached}};
+        [SLIDE_OUTPUT_ATTACHED] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 1, s.attached},
+        [SLIDE_OUTPUT_STEADY] = {CUTIS_DOMAIN_CORNER, c->corner_count, 2, s.steady_texcoords}};
 
-    if (index == SLIDE_OUTPUT_TEXCOORDS && !model->texcoords) return false;
+    /* vertices that move with their skin show the sliding themselves */
+    bool texture = index == SLIDE_OUTPUT_TEXCOORDS || index == SLIDE_OUTPUT_STEADY;
+    if (model->vertices && index == SLIDE_OUTPUT_SLIDING) return false;
+    if (texture && !model->texcoords) return false;
     *output = outputs[index];
     return true;
 }

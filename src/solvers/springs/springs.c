@@ -128,7 +128,7 @@ static void gives_find(springs_run *run)
     for (int i = 0; i < m->soft.node_count; i++) {
         int node = m->soft.nodes[i];
         float k = m->soft.mass[i] / (run->h * run->h);
-        run->w.give[node] = run->held ? 0 : 1 / (m->diagonal[node] + k);
+        run->w.give[node] = springs_prop_still(run, m->soft.owners[i]) ? 0 : 1 / (m->diagonal[node] + k);
     }
 }
 
@@ -231,6 +231,7 @@ static void substep(springs_run *run, cutis_step_stats *stats)
     stats->repairs += nodes_repair(run);
     springs_soft_guard(run, true);
     springs_soft_finish(run, run->w.before);
+    springs_props_drop(run);
     if (m->self_contact && !*recovering) springs_yield_update(run);
     recovery_update(run, contacts);
 
@@ -324,7 +325,8 @@ const solver solver_springs = {
              .parameter_count = SPRINGS_PARAMETER_COUNT,
              .outputs = springs_outputs,
              .output_count = COUNT_OF(springs_outputs),
-             .flags = CUTIS_SOLVER_SELF_CONTACT | CUTIS_SOLVER_BODY},
+             .flags =
+                 CUTIS_SOLVER_SELF_CONTACT | CUTIS_SOLVER_BODY | CUTIS_SOLVER_PROP_CONTACT | CUTIS_SOLVER_PROP_MOTION},
     .build = springs_build,
     .element_count = springs_element_count,
     .state_size = springs_state_size,

@@ -88,6 +88,7 @@ typedef struct springs_prop {
 typedef struct springs_soft {
     int node_count; /* surface and inner */
     int *nodes;     /* (node_count) node */
+    int *owners;    /* (node_count) prop */
     float *mass;    /* (node_count) N per size/s2 */
     int spring_count;
     int *ends;         /* (spring_count x 2) nodes */
@@ -204,6 +205,7 @@ typedef struct springs_body {
     float centre[3], rotation[4]; /* sizes; unit quaternion */
     float velocity[3], spin[3];   /* sizes/s, radians/s */
     float touching;               /* not 0: something bore on it in the last substep, so that it does not simply fall */
+    float dropped;                /* not 0: it fell out of reach, and stays where it is */
 } springs_body;
 
 /*
@@ -373,6 +375,10 @@ vec3 springs_fall(const springs_run *run);
 void springs_props_finish(springs_run *run);
 /* The same for soft ones: `before` (soft.node_count x 4) is where their nodes were. */
 void springs_soft_finish(springs_run *run, const float *before);
+/* Whether a prop does not move by itself in this substep: a collider, a dropped prop, any during a reset. */
+bool springs_prop_still(const springs_run *run, int index);
+/* Stop free props that have fallen out of reach. */
+void springs_props_drop(springs_run *run);
 /* Cells of soft props that were crushed or turned inside out get room again. `settled`: surfaces are where contacts
  * have them, what lies inside moves first. */
 void springs_soft_guard(springs_run *run, bool settled);

@@ -500,10 +500,10 @@ static void end_gather(springs_run *run)
 static void end_raise(springs_run *run)
 {
     const springs_model *m = run->m;
-    float h = run->held ? 0 : run->h;
+    float h = run->h;
     vec3 weight = vec3_scale(vec3_scale(springs_fall(run), -h), h);
     for (int i = 0; i < m->prop_count; i++) {
-        if (m->props[i].soft || m->props[i].fixed || run->s.bodies[i].touching == 0) continue;
+        if (m->props[i].soft || springs_prop_still(run, i) || run->s.bodies[i].touching == 0) continue;
         for (int p = m->props[i].first; p < m->props[i].first + m->props[i].point_count; p++)
             vec3_store(run->w.end + 3 * p, vec3_add(vec3_load(run->w.end + 3 * p), weight));
     }
@@ -585,7 +585,7 @@ static void bodies_step(springs_run *run)
 {
     const springs_model *m = run->m;
     for (int b = 0; b < m->prop_count; b++) {
-        if (m->props[b].soft || m->props[b].fixed || run->held) continue;
+        if (m->props[b].soft || springs_prop_still(run, b)) continue;
 
         springs_motion *motion = run->w.motions + b;
 
@@ -679,8 +679,8 @@ static void whole_step(springs_run *run, int index)
 
 void springs_soft_step(springs_run *run)
 {
-    for (int i = 0; i < run->m->prop_count && !run->held; i++)
-        if (run->m->props[i].soft) whole_step(run, i);
+    for (int i = 0; i < run->m->prop_count; i++)
+        if (run->m->props[i].soft && !springs_prop_still(run, i)) whole_step(run, i);
 }
 
 static void bodies_measure(springs_run *run)
@@ -688,7 +688,7 @@ static void bodies_measure(springs_run *run)
     const springs_model *m = run->m;
     run->body_residual = 0;
     for (int b = 0; b < m->prop_count; b++) {
-        if (m->props[b].soft || m->props[b].fixed || run->held) continue;
+        if (m->props[b].soft || springs_prop_still(run, b)) continue;
         vec3 move, turn;
         body_imbalance(run, b, &move, &turn);
         double net = (double)(vec3_length(move) + m->props[b].radius * vec3_length(turn));

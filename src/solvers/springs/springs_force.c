@@ -292,9 +292,10 @@ static void soft_net(void *context, int begin, int end)
             row += corner[3];
         }
 
-        if (run->held) f = vec3_make(0, 0, 0);
+        bool still = springs_prop_still(run, soft->owners[i]);
+        if (still) f = vec3_make(0, 0, 0);
         vec3_store(run->w.force + NODE * node, f);
-        run->w.give[node] = run->held ? 0 : 1 / row;
+        run->w.give[node] = still ? 0 : 1 / row;
         worst = MAX(worst, SOFT_STRICTER * SOFT_STRICTER * vec3_length2(f) / (k * row));
     }
 

@@ -156,9 +156,9 @@ static void shape_restore(const guard *g)
 void springs_soft_guard(springs_run *run, bool settled)
 {
     const springs_model *m = run->m;
-    for (int i = 0; i < m->prop_count && !run->held; i++) {
+    for (int i = 0; i < m->prop_count; i++) {
         const springs_prop *prop = m->props + i;
-        if (!prop->soft) continue;
+        if (!prop->soft || springs_prop_still(run, i)) continue;
         guard g = {.run = run,
                    .prop = prop,
                    .soft = &m->soft,

@@ -12,6 +12,8 @@
 
 /* Props of the contact mesh lie this far apart, in sizes, so that no pair of props or skin is close at rest. */
 static const float APART = 16;
+/* A prop this far below all that it could land on is dropped, in sizes: nothing reaches further than its own size. */
+static const float DROP_DEPTH = 1;
 /* Fastest motion of a prop, sizes a second, and radians a second. */
 static const float SPEED_LIMIT = 60, SPIN_LIMIT = 100;
 
@@ -59,9 +61,11 @@ static void nodes_assign(springs_model *m)
         if (!prop->soft) continue;
 
         /* its nodes in one list, and the ends of its springs by that */
-        for (int k = 0; k < prop->point_count + prop->inner_count; k++)
+        for (int k = 0; k < prop->point_count + prop->inner_count; k++) {
             m->soft.nodes[prop->first_soft + k] =
                 k < prop->point_count ? prop->first + k : prop->first_inner + k - prop->point_count;
+            m->soft.owners[prop->first_soft + k] = i;
+        }
         for (int k = 2 * prop->first_spring; k < 2 * (prop->first_spring + prop->spring_count); k++)
             m->soft.ends[k] = m->soft.nodes[prop->first_soft + m->soft.ends[k]];
     }
@@ -238,7 +242,8 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
     if (result == CUTIS_OK) result = mesh_join(build, m, &scratch, error);
     if (result == CUTIS_OK) result = trees_build(m, memory, error);
     if (result == CUTIS_OK)
-        result = contact_props_build(&m->colliders, character, 1 / m->size, m->centre, -1, 0, memory, error);
+        result = contact_props_build(&m->colliders, character, CONTACT_COLLIDERS, 1 / m->size, m->centre, -1, 0, memory,
+                                     error);
     arena_destroy(&scratch);
     return result;
 }
@@ -356,7 +361,7 @@ void springs_bodies_predict(springs_run *run)
         run->w.inertia[i] = (mat3){{0}};
 
         /* where inertia takes it, or its joint */
-        bool still = run->held || prop->fixed;
+        bool still = springs_prop_still(run, i);
         if (prop->fixed) *next = body_place(m, prop, run->input->joints);
         if (!still) {
             vec3 velocity = vec3_add(vec3_load(next->velocity), fall);
@@ -383,15 +388,15 @@ void springs_props_predict(springs_run *run)
 
     for (int k = 0; k < m->prop_count; k++) {
         const springs_prop *prop = m->props + k;
-        bool touching = run->s.bodies[k].touching != 0;
+        bool touching = run->s.bodies[k].touching != 0, still = springs_prop_still(run, k);
         for (int i = prop->first_soft; prop->soft && i < prop->first_soft + prop->point_count + prop->inner_count;
              i++) {
             /* where inertia takes the node, without and with its weight */
             float *x = run->s.x + NODE * m->soft.nodes[i];
             vec3 velocity = vec3_make(0, 0, 0);
-            if (!run->held) velocity = vec3_add(vec3_load(run->s.velocity + NODE * i), springs_blow(run, x));
+            if (!still) velocity = vec3_add(vec3_load(run->s.velocity + NODE * i), springs_blow(run, x));
             vec3 level = vec3_madd(vec3_load(x), velocity, h);
-            vec3 next = run->held ? level : vec3_madd(level, fall, h);
+            vec3 next = still ? level : vec3_madd(level, fall, h);
             vec3_store(run->w.inert + NODE * i, next);
 
             /* What is borne begins where its weight is borne, too. */
@@ -487,7 +492,7 @@ void springs_props_finish(springs_run *run)
         const springs_prop *prop = m->props + i;
         springs_body *body = run->s.bodies + i;
         if (prop->fixed) *body = run->w.predicted[i];
-        if (prop->soft || prop->fixed || run->held) continue;
+        if (prop->soft || springs_prop_still(run, i)) continue;
 
         /* where contacts leave it */
         springs_body next = run->w.predicted[i];
@@ -537,12 +542,90 @@ void springs_soft_finish(springs_run *run, const float *before)
         vec3 velocity = vec3_scale(way, inverse * keep);
         float speed = vec3_length(velocity);
         if (speed > SPEED_LIMIT) velocity = vec3_scale(velocity, SPEED_LIMIT / speed);
-        if (run->held) velocity = vec3_make(0, 0, 0);
+        if (springs_prop_still(run, m->soft.owners[i])) velocity = vec3_make(0, 0, 0);
         vec3_store(run->s.velocity + NODE * i, velocity);
     }
 
     for (int i = 0; i < m->prop_count; i++)
         if (m->props[i].soft) body_fit(run, i);
+}
+
+/* ---- dropped props ---- */
+
+bool springs_prop_still(const springs_run *run, int index)
+{
+    return run->held || run->m->props[index].fixed || run->s.bodies[index].dropped != 0;
+}
+
+/* How far the skin, and what else a falling prop could land on, reach along the direction of the fall; sizes. */
+static float landing_depth(const springs_run *run, vec3 down)
+{
+    const springs_model *m = run->m;
+    float deepest = -1e30f;
+    for (int p = 0; p < m->point_count; p++) deepest = MAX(deepest, vec3_dot(down, vec3_load(run->s.x + NODE * p)));
+
+    /* props that do not fall themselves */
+    for (int i = 0; i < m->prop_count; i++) {
+        const springs_body *body = run->s.bodies + i;
+        if (!m->props[i].fixed && body->touching == 0) continue;
+        deepest = MAX(deepest, vec3_dot(down, vec3_load(body->centre)) + m->props[i].radius);
+    }
+    return deepest;
+}
+
+/* Whether a plane or its own stand can still stop a falling prop. */
+static bool has_floor(const springs_run *run, int index, vec3 down)
+{
+    const springs_model *m = run->m;
+    vec3 centre = vec3_load(run->s.bodies[index].centre);
+
+    for (int i = 0; i < m->colliders.count; i++) {
+        int prop = m->collider_index[i], joint = m->character->props[prop].joint;
+        if (m->prop_of[prop] >= 0) continue;
+        const float *pose = joint >= 0 ? run->input->joints + 12 * joint : NULL;
+        vec3 normal = pose ? vec3_make(pose[1], pose[5], pose[9]) : vec3_make(0, 1, 0);
+        vec3 place = pose ? vec3_make(pose[3], pose[7], pose[11]) : vec3_make(0, 0, 0);
+        place = vec3_scale(vec3_sub(place, vec3_load(m->centre)), 1 / m->size);
+        if (vec3_dot(normal, down) < 0 && vec3_dot(normal, vec3_sub(centre, place)) > 0) return true;
+    }
+
+    const float *stand = run->s.reports[m->props[index].index].stand;
+    float x = centre.x - stand[0], z = centre.z - stand[2], radius = m->props[index].radius;
+    return m->stand && down.y < 0 && x * x + z * z <= radius * radius && centre.y >= stand[1];
+}
+
+/*
+ * A prop that falls freely, below all that could stop it, would fall for ever: single precision ends some hundred sizes
+ * away, where its springs find no balance. It stays where it is instead.
+ */
+void springs_props_drop(springs_run *run)
+{
+    const springs_model *m = run->m;
+    vec3 fall = springs_fall(run);
+    if (!(vec3_length2(fall) > 0)) return;
+
+    /* props that nothing bears on, below all that could stop them */
+    vec3 down = vec3_normalize(fall);
+    float deepest = 0;
+    bool known = false;
+    for (int i = 0; i < m->prop_count; i++) {
+        springs_body *body = run->s.bodies + i;
+        if (springs_prop_still(run, i) || body->touching != 0) continue;
+
+        if (!known) deepest = landing_depth(run, down);
+        known = true;
+        float top = vec3_dot(down, vec3_load(body->centre)) - m->props[i].radius;
+        if (top <= deepest + DROP_DEPTH || has_floor(run, i, down)) continue;
+
+        body->dropped = 1;
+        memset(body->velocity, 0, sizeof body->velocity);
+        memset(body->spin, 0, sizeof body->spin);
+    }
+
+    /* the nodes of soft ones stop, too */
+    for (int i = 0; i < m->soft.node_count; i++)
+        if (run->s.bodies[m->soft.owners[i]].dropped != 0)
+            memset(run->s.velocity + NODE * i, 0, NODE * sizeof *run->s.velocity);
 }
 
 /* ---- results ---- */

@@ -134,6 +134,24 @@ static cutis_result lattice_build(const springs_prop *prop, float spacing, shape
     return CUTIS_OK;
 }
 
+/* ---- surfaces ---- */
+
+/*
+ * The surface that is drawn, of a ball or capsule that does not deform. (A soft one is a lattice, and drawn as that. A
+ * box is a lattice in any case, which has the drawn shape.)
+ */
+static cutis_result round_build(const springs_prop *prop, shape *s, arena *memory, cutis_error *error)
+{
+    cutis_prop_surface(prop->source, 0, &s->point_count, &s->triangle_count, NULL, NULL);
+    s->nodes = ARENA_ARRAY(memory, float, 3 * (size_t)s->point_count);
+    s->triangles = ARENA_ARRAY(memory, int, 3 * (size_t)s->triangle_count);
+    if (memory->failed) return error_memory(error, "a prop");
+
+    cutis_prop_surface(prop->source, 0, &s->point_count, &s->triangle_count, s->nodes, s->triangles);
+    for (int i = 0; i < 3 * s->point_count; i++) s->nodes[i] *= prop->scale[i % 3];
+    return CUTIS_OK;
+}
+
 /* ---- meshes ---- */
 
 static cutis_result filled_build(const solver_build *build, springs_prop *prop, float spacing, shape *s, arena *memory,
@@ -512,6 +530,7 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
     int *ends = ARENA_ARRAY(build->memory, int, 2 * (size_t)total + 2), *own = ARENA_ARRAY(build->memory, int, all + 1);
     float *rest = ARENA_ARRAY(build->memory, float, total + 1), *stiff = ARENA_ARRAY(build->memory, float, total + 1);
     float *mass = ARENA_ARRAY(build->memory, float, all + 1);
+    soft->owners = ARENA_ARRAY(build->memory, int, all + 1); /* filled when all nodes have numbers */
     if (build->memory->failed) {
         arena_destroy(&scratch);
         return error_memory(error, "a soft prop");
@@ -576,8 +595,11 @@ cutis_result springs_shape_build(const solver_build *build, springs_model *m, sp
     cutis_result result;
     double volume = 0;
 
-    /* a surface with nodes inside: of a mesh, or of a primitive by a lattice */
-    if (source->shape == CUTIS_PROP_MESH) {
+    /* the drawn surface, or one with nodes inside: of a mesh, or of a primitive by a lattice */
+    bool is_round = source->shape == CUTIS_PROP_SPHERE || source->shape == CUTIS_PROP_CAPSULE;
+    if (is_round && !prop->soft) {
+        result = round_build(prop, &s, &scratch, error);
+    } else if (source->shape == CUTIS_PROP_MESH) {
         vec3 low = {1e30f, 1e30f, 1e30f}, high = {-1e30f, -1e30f, -1e30f};
 
         for (int v = 0; v < source->vertex_count; v++) {

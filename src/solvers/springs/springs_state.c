@@ -202,6 +202,7 @@ void springs_prop_get(const void *data, const void *state, int index, cutis_prop
     for (int c = 0; c < 3; c++) prop->force[c] = report->force[c];
     prop->penetration = report->penetration * m->size;
     prop->crossings = report->crossings;
+    prop->dropped = m->prop_of[index] >= 0 && s.bodies[m->prop_of[index]].dropped != 0;
     prop->bone = report->bone_depth > 0 ? report->bone : -1;
     prop->bone_depth = report->bone_depth * m->size;
 

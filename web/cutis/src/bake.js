@@ -124,7 +124,7 @@ export class BakeResult extends Owned {
 
 const rename = (object) => Object.fromEntries(Object.entries(object).map(([key, value]) => [camel(key), value]));
 
-const verdictOf = (made) => ({ level: LEVELS[made.level], text: made.text,
+const verdictOf = (made) => ({ level: LEVELS[made.level], text: made.text, gained: made.gained.text,
   findings: made.findings.slice(0, made.finding_count).map((finding) => ({ ...rename(finding), level: LEVELS[finding.level] })) });
 
 /** Judges frames against plain skinning as they come: what a bake's verdict is made by. frameCount: at most. */

@@ -28,10 +28,10 @@ export interface Parameter {
   unit: string;
   choices: string[] | null;
   perBone: boolean;
-  role: "plain" | "self_collision" | "damping";
+  role: "plain" | "self_collision" | "damping" | "prop_contact";
   help: string;
 }
-export type OutputRole = "plain" | "texcoords" | "sliding" | "touch" | "tissue" | "elements" | "element_layer" | "element_edge";
+export type OutputRole = "plain" | "texcoords" | "sliding" | "touch" | "tissue" | "elements" | "element_layer" | "element_edge" | "texcoords_steady";
 export interface OutputInfo {
   name: string;
   role: OutputRole;
@@ -276,7 +276,7 @@ export class State extends Owned {
   readonly stats: StepStats;
   output(name: string): Output | null;
   outputRole(role: OutputRole, index?: number): Output | null;
-  prop(index: number): { transform: number[]; force: number[]; penetration: number; positions: Float32Array | null; triangles: Int32Array | null };
+  prop(index: number): { transform: number[]; force: number[]; penetration: number; dropped: boolean; positions: Float32Array | null; triangles: Int32Array | null };
 }
 
 export type BakeStage = "load" | "build" | "lead_in" | "loop" | "frames" | "measure" | "write";

@@ -5,7 +5,8 @@ import { CutisError, Owned, constants, structs } from "./memory.js";
 import { numbers } from "./character.js";
 
 export const DOMAINS = ["vertex", "corner", "element"];
-export const OUTPUT_ROLES = ["plain", "texcoords", "sliding", "touch", "tissue", "elements", "element_layer", "element_edge"];
+export const OUTPUT_ROLES = ["plain", "texcoords", "sliding", "touch", "tissue", "elements", "element_layer", "element_edge",
+  "texcoords_steady"];
 export const PALETTES = ["sequential", "touch", "category"];
 
 /** A character prepared for a solver; immutable. Slow to make. */
@@ -209,14 +210,14 @@ export class State extends Owned {
     if (!(index >= 0 && index < this.model.character.get("prop_count"))) throw new CutisError(`there is no prop ${index}`);
     memory.run("cutis_state_prop", this.model.pointer, this.pointer, index, this.at.prop);
     const prop = memory.read("cutis_prop_state", this.at.prop);
-    return { transform: prop.transform, force: prop.force, penetration: prop.penetration,
+    return { transform: prop.transform, force: prop.force, penetration: prop.penetration, dropped: prop.dropped,
       positions: prop.vertex_count ? memory.floats(prop.positions, 3 * prop.vertex_count) : null,
       triangles: prop.vertex_count ? memory.ints(prop.triangles, 3 * prop.triangle_count) : null };
   }
 }
 
 const TYPES = ["float", "int", "bool", "choice"];
-const PARAMETER_ROLES = ["plain", "self_collision", "damping"];
+const PARAMETER_ROLES = ["plain", "self_collision", "damping", "prop_contact"];
 
 /** All solvers with their tables of parameters and outputs. */
 export function readSolvers(memory) {

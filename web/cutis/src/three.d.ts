@@ -1,4 +1,4 @@
-import type { Matrix4, Mesh, SkinnedMesh } from "three";
+import type { Matrix4, Mesh, SkinnedMesh, Vector2 } from "three";
 import type { Character, Cutis, Drag, Model, PropDescription, Settings, State } from "cutis";
 
 /** A matrix of three as 12 numbers, row by row. */
@@ -44,3 +44,12 @@ export class Flesh {
   reset(): void;
   dispose(): void;
 }
+
+/** Plug-in of GLTFLoader for bakes of sliding skin: `loader.register((parser) => new TexcoordMorphs(parser))`. */
+export class TexcoordMorphs {
+  constructor(parser: object);
+  readonly name: string;
+  afterRoot(gltf: object): Promise<void>;
+}
+/** Texture coordinates of a vertex as its mesh shows them now. */
+export function texcoordOf(mesh: Mesh, vertex: number, target?: Vector2): Vector2;

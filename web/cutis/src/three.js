@@ -14,6 +14,8 @@ import { Character } from "./character.js";
 import { CutisError } from "./memory.js";
 import { Model, State } from "./model.js";
 
+export { TexcoordMorphs, texcoordOf } from "./three_texcoords.js";
+
 /** A matrix of three (column-major, 4 x 4) as 12 numbers, row by row. */
 export function rows(matrix, into = new Float32Array(12), at = 0) {
   const e = matrix.elements;

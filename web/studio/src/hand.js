@@ -11,6 +11,9 @@ const HINTS = {
   joint: "click a joint, then turn it with the rings",
 };
 
+const GRIP = 0.05; // of the size: the flesh around the pointer that a hand takes
+const MAX_DRAGS = 16; // that a step takes
+
 /** Six digits: a project shows them, and the flesh feels the same. */
 export const tidy = (position) => position.map((x) => Number(x.toPrecision(6)));
 
@@ -37,14 +40,18 @@ export class Hand {
     this.use("orbit");
   }
   use(tool) {
-    this.tool = tool;
     const { app } = this;
+    const left = this.tool === "paint" && tool !== "paint";
+    this.tool = tool;
     for (const [name, button] of Object.entries(app.toolButtons)) button.setAttribute("aria-pressed", String(name === tool));
     app.hint.textContent = HINTS[tool];
     app.view.canvas.style.cursor = { grab: "grab", blow: "crosshair", paint: "none" }[tool] ?? "default";
     this.ring.visible = false;
     if (tool === "joint") app.setSkeleton(true);
+    if (left && this.coloring && app.view.coloring.startsWith("map:")) app.setColoring(this.coloring);
+    if (left) this.coloring = null;
     if (tool === "paint" && app.description) {
+      this.coloring ??= app.view.coloring; // comes back when the brush is put away
       app.setColoring(`map:${this.brush.map}`);
       app.showPanel("touch");
       app.setPlaying(false);
@@ -78,7 +85,7 @@ export class Hand {
     const hit = app.view.pick(event);
     if (!hit) return;
     if (this.tool === "grab") {
-      this.grabbed = { vertex: hit.vertex, from: hit.point };
+      this.grabbed = { vertex: hit.vertex, from: hit.point, held: this.grip(hit.vertex) };
       app.view.orbit.enabled = false;
       app.view.canvas.setPointerCapture(event.pointerId);
       app.view.canvas.style.cursor = "grabbing";
@@ -136,8 +143,29 @@ export class Hand {
     const target = app.view.onPlane(event, this.grabbed.from);
     if (!target) return;
     this.grabbed.target = target;
-    app.engine.ask("hand", { drags: [{ vertex: this.grabbed.vertex, target: target.toArray(), strength: 0.8 }] });
+    const drags = this.grabbed.held.map(({ vertex, offset, strength }) => ({ vertex, target: target.toArray().map((x, k) => x + offset[k]), strength }));
+    app.engine.ask("hand", { drags });
     this.follow();
+  }
+  /** The vertices that a hand holds around one: each with its way from there, the farther the weaker; one vertex a point. */
+  grip(middle) {
+    const { view, description } = this.app;
+    const positions = view.geometry.attributes.position.array;
+    const reach = GRIP * description.size;
+    const found = [];
+    const points = new Set();
+    for (let v = 0; v < description.vertexCount; v++) {
+      const offset = [0, 1, 2].map((k) => positions[3 * v + k] - positions[3 * middle + k]);
+      const distance = Math.hypot(...offset) / reach;
+      if (distance >= 1 || points.has(description.points[v])) continue;
+      points.add(description.points[v]);
+      found.push({ vertex: v, offset, distance, strength: 0.8 * (1 - distance * distance) });
+    }
+
+    // spread over the whole of it where there are too many
+    found.sort((a, b) => a.distance - b.distance);
+    const step = Math.max(1, found.length / MAX_DRAGS);
+    return Array.from({ length: Math.min(MAX_DRAGS, found.length) }, (_, i) => found[Math.floor(i * step)]);
   }
   /** A frame came: the thread from skin to pointer goes along. */
   follow() {

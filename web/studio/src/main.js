@@ -11,6 +11,8 @@ import { Engine } from "./engine.js";
 import { Hand, tidy } from "./hand.js";
 import { Painter, MAPS } from "./paint.js";
 import { number, parameterControls, seconds } from "./parameters.js";
+import { Preview } from "./preview.js";
+import { readProject } from "./project.js";
 import { RigPanel } from "./rig_panel.js";
 import { Timeline } from "./timeline.js";
 import { LEVELS, verdictNotes } from "./verdict.js";
@@ -200,21 +202,22 @@ export class App {
     await this.take(description);
     return true;
   }
-  /** Another character stands in the page. */
-  async take(description) {
+  /** Another character stands in the page; clip: the one to play, instead of the first. */
+  async take(description, clip = null) {
     this.description = description;
     this.welcome.hidden = true;
     this.bone = -1;
     this.painter.clear();
     this.hand.release();
     this.project.props = [];
-    this.project.clip = description.clips[0]?.name ?? null;
+    this.project.clip = clip ?? firstClip(description.clips);
     if (!description.skinned) this.project.solver = this.tables.solvers.find((solver) => solver.baseline).name;
     fillSelect(this.clipSelect, description.clips.length ? description.clips.map((clip) => ({ value: clip.name, label: `${clip.name} · ${number(clip.end - clip.start)} s` })) : [{ value: "", label: "no clip" }], this.project.clip ?? "");
     this.clipSelect.disabled = description.clips.length < 2;
     this.clipSelect.hidden = false;
     this.toolBar.hidden = false;
     await this.view.show(description);
+    const preview = await this.startPreview(description);
     for (const text of description.warnings.slice(0, 2)) this.say(text, "warning");
     this.solverPanel();
     this.lookPanel();
@@ -222,8 +225,22 @@ export class App {
     this.rigPanel.show();
     this.bakePanel.clear();
     const built = await this.build({ restart: true });
+    if (this.preview !== preview) return; // another character was opened meanwhile
+    this.preview = null;
+    preview.stop();
     if (!description.skinned) this.showPanel("rig");
-    else if (built && description.clips.length) this.setPlaying(true);
+    else if (built && description.clips.length) {
+      await this.engine.ask("join", { to: preview.at });
+      this.setPlaying(true);
+    }
+  }
+  /** Plain skinning moves until the flesh is built. */
+  async startPreview(description) {
+    this.preview?.stop();
+    const poses = await this.engine.ask("poses", { clip: this.project.clip });
+    this.preview = new Preview(description, poses, (frame) => this.view.frame(frame, []));
+    this.preview.start();
+    return this.preview;
   }
 
   // ---- the model ----
@@ -359,12 +376,12 @@ export class App {
   }
   async openProject(text) {
     try {
-      const given = JSON.parse(text);
-      const [solver, over = ""] = (given.solver ?? this.project.solver).split("+");
-      if (!this.tables.solvers.some((one) => one.name === solver)) throw new Error(`the project names solver '${solver}', which there is not`);
-      Object.assign(this.project, { solver, over, settings: flatten(given.set ?? {}), detail: given.detail === "drawn" ? -1 : Number(given.detail ?? 0) });
-      if (given.clip && this.description?.clips.some((clip) => clip.name === given.clip)) this.project.clip = given.clip;
-      this.project.props = (given.prop ?? []).map(propOfText);
+      const { clip, given, unused, ...read } = readProject(text, this.tables);
+      Object.assign(this.project, read, { solver: read.solver ?? this.project.solver });
+      const known = this.description?.clips.some((one) => one.name === clip);
+      if (known) this.project.clip = clip;
+      else if (clip && this.description) unused.push(`clip '${clip}', which this character has not`);
+      if (unused.length) this.say(`Of the project the page does not use: ${unused.join(", ")}.`, "warning");
       this.bakePanel.take(given);
       this.solverPanel();
       this.lookPanel();
@@ -554,7 +571,7 @@ export class App {
   }
   frame(message) {
     this.last = message;
-    this.view.frame(message, this.outputs);
+    if (!this.preview) this.view.frame(message, this.outputs);
     this.timeline.update(message);
     this.hand.follow();
     this.rate(message);
@@ -622,16 +639,10 @@ export class App {
   }
 }
 
-/** { bones: { Hips: { x: 1 } } } as { "bones.Hips.x": 1 }. */
-function flatten(object, prefix = "") {
-  return Object.fromEntries(Object.entries(object).flatMap(([key, value]) => (value && typeof value === "object" ? Object.entries(flatten(value, `${prefix}${key}.`)) : [[prefix + key, value]])));
-}
-
-/** "ball", "ball@0,1,0" or "ball@0,1,0,2" of the command line. */
-function propOfText(text) {
-  const [name, place] = text.split("@");
-  const numbers = place ? place.split(",").map(Number) : [];
-  return { name, position: place ? numbers.slice(0, 3) : undefined, scale: numbers[3] ?? 1 };
+/** The clip to begin with: one that shows the character at its usual, not the first by the alphabet ("Death"). */
+function firstClip(clips) {
+  const usual = [/walk/i, /idle|stand/i, /run|trot|gallop|jog/i].map((name) => clips.find((clip) => name.test(clip.name)));
+  return (usual.find(Boolean) ?? clips[0])?.name ?? null;
 }
 
 window.app = new App(document.getElementById("app"));

@@ -39,11 +39,11 @@ export class RigPanel {
     app.hand.use("joint");
     app.hint.textContent = "click a joint that stands wrong and drag it, then rig again";
   }
-  async arrived(description) {
+  async arrived(description, clip = null) {
     const { app } = this;
     const bytes = app.description.bytes;
     app.project.solver = app.tables.solvers.find((solver) => solver.preferred).name;
-    await app.take({ ...description, bytes: description.bytes ?? bytes });
+    await app.take({ ...description, bytes: description.bytes ?? bytes }, clip);
     app.showPanel("rig");
     this.show();
   }
@@ -57,10 +57,7 @@ export class RigPanel {
     }
     const made = await app.busy(() => app.engine.ask("addMotion", file, [file.bytes]));
     if (!made) return null;
-    await this.arrived(made);
-    app.project.clip = made.clips.at(-1).name;
-    app.clipSelect.value = app.project.clip;
-    await app.build({ restart: true });
+    await this.arrived(made, made.clips.at(-1).name);
     app.setPlaying(true);
     return null;
   }

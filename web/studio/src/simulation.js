@@ -16,6 +16,7 @@ const JUDGED = 2; // every second frame: those of a bake with 30 a second
 let cutis;
 let source = null; // { bytes, name } or { zoo }: what was opened
 let original = null; // character as opened or rigged
+let facing = 1; // of what was opened: 1 where it looks along +z, as glTF has it; -1 for VRM 0, which looks along -z
 let rig = null;
 let character = null; // original with props and painted maps
 let model = null;
@@ -66,6 +67,7 @@ const handlers = {
     rig = null;
     original = opened;
     source = from;
+    facing = readGlb(from.bytes)?.json.extensions?.VRM ? -1 : 1;
     return { ...describe(original), bytes: data ? source.bytes.slice() : null };
   },
 
@@ -99,6 +101,16 @@ const handlers = {
     return describe(original);
   },
 
+  /** The poses of a clip, 60 a second (frames x joints x 12), at most 20 s of it; without a clip the idle pose. */
+  poses({ clip }) {
+    const found = original.clips.find(({ name }) => name === clip);
+    const frames = found ? Math.min(20 * RATE, Math.max(1, Math.round((found.end - found.start) * RATE))) : 1;
+    const stride = 12 * original.jointCount;
+    const values = new Float32Array(frames * stride);
+    for (let i = 0; i < frames; i++) values.set(original.pose(found ? clip : null, found ? found.start + i / RATE : 0), i * stride);
+    return values;
+  },
+
   /** Prepare a solver. Keeps the frame; flesh settles for half a second before it is shown. */
   async build(given) {
     const resume = playing;
@@ -121,6 +133,17 @@ const handlers = {
     goTo(Math.max(0, setup?.frames ? Math.min(setup.frames, to) : to));
     show(true);
     return { frame, hash: state.hash };
+  },
+  /** Go on from this frame with flesh at rest in its pose: that is plain skinning, so the picture does not jump. */
+  join({ to }) {
+    frame = Math.max(0, Math.min(setup.frames || to, to));
+    if (frame > 0) {
+      live = true;
+      disturbed = true;
+      state.reset(pose());
+    }
+    show(true);
+    return { frame };
   },
   hash: () => ({ frame, hash: state.hash, disturbed }),
   view(given) {
@@ -190,9 +213,10 @@ function describe(given) {
       }
     }
   }
-  return { name: given.name, vertexCount: given.vertexCount, positions: given.positions.slice(), triangles: given.triangles.slice(),
+  return { name: given.name, facing, vertexCount: given.vertexCount, positions: given.positions.slice(), triangles: given.triangles.slice(),
     triangleFaces: given.triangleFaces.slice(), uv: vertexUv(given), parts: given.parts, joints: given.joints, clips: given.clips,
-    rest: given.restPose(), size: given.size, bounds: given.bounds, skinned: Boolean(weights), mainJoint: main, points: given.vertexPoints.slice(),
+    rest: given.restPose(), size: given.size, bounds: given.bounds, skinned: Boolean(weights), mainJoint: main,
+    weights: weights && { first: weights.first.slice(), joints: weights.joints.slice(), values: weights.values.slice() }, points: given.vertexPoints.slice(),
     maps: Object.fromEntries(Object.entries(given.maps).map(([name, map]) => [name, map.slice()])), warnings: given.warnings, settings: given.settings };
 }
 

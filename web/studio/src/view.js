@@ -5,6 +5,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { TransformControls } from "three/addons/controls/TransformControls.js";
+import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
 
 import { LAYERS, paintColors, scaleOf } from "./colors.js";
 import { partMaterials } from "./materials.js";
@@ -16,6 +17,7 @@ const THEMES = {
 };
 
 const SUN = new THREE.Vector3(0.7, 1.4, 0.9); // from the character's middle, in its sizes
+const MAX_DRIFT = 0.15; // of the size: how far the character goes sideways before the camera follows
 const RIM = new THREE.Vector3(-1, 0.6, -1);
 
 /** A white disc, for points. */
@@ -28,6 +30,31 @@ function roundDot() {
   g.arc(16, 16, 15, 0, 7);
   g.fill();
   return new THREE.CanvasTexture(canvas);
+}
+
+const looks = new WeakMap();
+
+/** Of a material what see-through and cut change, as the file has it. */
+function fileLook(material) {
+  const { transparent, opacity, side, depthWrite } = material;
+  if (!looks.has(material)) looks.set(material, { transparent, opacity, side, depthWrite });
+  return looks.get(material);
+}
+
+/** Free a material and its textures. */
+function freeMaterial(material) {
+  if (!material) return;
+  for (const value of Object.values(material)) if (value?.isTexture) value.dispose();
+  material.dispose();
+}
+
+/** Take an object out of its parent and free its geometries, materials and textures; it may be used again. */
+function remove(parent, object) {
+  parent.remove(object);
+  object.traverse(({ geometry, material }) => {
+    geometry?.dispose();
+    for (const one of Array.isArray(material) ? material : [material]) freeMaterial(one);
+  });
 }
 
 export class View {
@@ -57,14 +84,13 @@ export class View {
     this.sun = new THREE.DirectionalLight(0xfff4e8, 2.2);
     this.rim = new THREE.DirectionalLight(0xbfd4ff, 0.9);
     this.sun.castShadow = !this.software;
-    this.sun.shadow.mapSize.set(1024, 1024);
-    this.sun.shadow.bias = -0.0006;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.radius = 3;
     this.sun.position.copy(SUN);
     this.rim.position.copy(RIM);
     this.scene.add(this.sky, this.sun, this.sun.target, this.rim, this.rim.target);
-    this.floor = new THREE.Mesh(new THREE.CircleGeometry(1, 64).rotateX(-Math.PI / 2), this.lit(new THREE.MeshLambertMaterial({ polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 })));
-    this.floor.receiveShadow = true;
-    this.scene.add(this.floor);
+    this.makeFloor();
+    if (!this.software) this.makeEnvironment();
 
     this.mode = "one"; // or ghost, split
     this.divider = 0.5;
@@ -86,6 +112,27 @@ export class View {
     this.renderer.setAnimationLoop(() => this.draw());
   }
 
+  /** The floor has the theme's own colour, whatever the light; a disc above it takes the shadow. */
+  makeFloor() {
+    const disc = new THREE.CircleGeometry(1, 64).rotateX(-Math.PI / 2);
+    const below = (factor) => ({ polygonOffset: true, polygonOffsetFactor: factor, polygonOffsetUnits: factor });
+    this.floor = new THREE.Mesh(disc, new THREE.MeshBasicMaterial({ toneMapped: false, ...below(2) }));
+    this.scene.add(this.floor);
+    if (this.software) return;
+    const shadow = new THREE.Mesh(disc, new THREE.ShadowMaterial({ opacity: 0.4, depthWrite: false, ...below(1) }));
+    shadow.receiveShadow = true;
+    this.floor.add(shadow);
+  }
+  /** Light from all around, which metal reflects; the sky light is then the smaller part. */
+  makeEnvironment() {
+    const generator = new THREE.PMREMGenerator(this.renderer);
+    const room = new RoomEnvironment();
+    this.scene.environment = generator.fromScene(room, 0.04).texture;
+    this.scene.environmentIntensity = 0.4;
+    this.sky.intensity = 0.25;
+    room.dispose();
+    generator.dispose();
+  }
   /** The material as this browser draws it. */
   lit(material) {
     return this.software ? vertexLit(material, this.sky, [this.sun, this.rim]) : material;
@@ -93,16 +140,17 @@ export class View {
   theme(name) {
     const colors = THEMES[name];
     this.scene.background = new THREE.Color(colors.background);
-    this.floor.material.color.setHex(colors.floor, this.software ? THREE.LinearSRGBColorSpace : THREE.SRGBColorSpace); // vertex_lit.js has stored colours
+    this.floor.material.color.setHex(colors.floor);
     this.lineColor = colors.line;
     this.makeGrid();
     this.dirty = true;
   }
   makeGrid() {
-    if (this.grid) this.scene.remove(this.grid);
+    if (this.grid) remove(this.scene, this.grid);
     const size = this.size ?? 2;
     this.grid = new THREE.PolarGridHelper(size * 1.6, 16, 8, 64, this.lineColor, this.lineColor);
-    this.grid.position.y = this.ground ?? 0;
+    const { min, max } = this.description?.bounds ?? { min: [0, 0, 0], max: [0, 0, 0] };
+    this.grid.position.set((min[0] + max[0]) / 2, this.ground ?? 0, (min[2] + max[2]) / 2);
     this.scene.add(this.grid);
   }
   resize() {
@@ -142,7 +190,6 @@ export class View {
     this.scene.add(this.tissue);
     this.frameCamera();
     this.floor.scale.setScalar(size * 1.6);
-    this.floor.position.y = this.ground;
     this.makeGrid();
     this.applyLook();
   }
@@ -183,33 +230,55 @@ export class View {
   }
   clear() {
     for (const key of ["mesh", "ghost", "skeleton", "jointDots", "elements", "tissue"]) {
-      if (!this[key]) continue;
-      this.scene.remove(this[key]);
-      this[key].geometry?.dispose();
+      if (this[key]) remove(this.scene, this[key]);
       this[key] = null;
     }
+    for (const material of [...(this.materials ?? []), this.plain, this.colored, this.ghostMaterial]) freeMaterial(material);
+    this.materials = [];
     this.setProps([]);
     this.gizmo.detach();
   }
+  /** The whole character as it stands now, from the side that it faces. */
   frameCamera() {
-    const { min, max } = this.description.bounds;
-    const middle = new THREE.Vector3((min[0] + max[0]) / 2, (min[1] + max[1]) / 2, (min[2] + max[2]) / 2);
+    const bounds = new THREE.Box3().setFromBufferAttribute(this.geometry.attributes.position);
+    const middle = bounds.getCenter(new THREE.Vector3());
     const reach = (0.53 * this.size) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect);
+    const from = new THREE.Vector3(0.42, 0.16, 0.9);
+    from.multiply(new THREE.Vector3(this.description.facing, 1, this.description.facing));
     this.camera.near = this.size / 200;
     this.camera.far = this.size * 40;
-    this.camera.position.copy(middle).add(new THREE.Vector3(0.42, 0.16, 0.9).normalize().multiplyScalar(reach));
+    this.camera.position.copy(middle).add(from.normalize().multiplyScalar(reach));
     this.camera.updateProjectionMatrix();
     this.orbit.target.copy(middle);
     this.orbit.minDistance = this.size / 20;
     this.orbit.maxDistance = this.size * 12;
     const s = this.size;
-    for (const [light, from] of [[this.sun, SUN], [this.rim, RIM]]) {
-      light.position.copy(middle).addScaledVector(from, s);
-      light.target.position.copy(middle);
-    }
     Object.assign(this.sun.shadow.camera, { left: -s, right: s, top: s, bottom: -s, near: 0.1 * s, far: 4 * s });
     this.sun.shadow.camera.updateProjectionMatrix();
+    this.sun.shadow.normalBias = (3 * 2 * s) / this.sun.shadow.mapSize.x; // three texels: their slope on the skin draws no stripes
+    this.anchor = middle;
+    this.placeAround(middle);
+  }
+  /** Lights and floor around a place; the grid stays, so that motion shows. */
+  placeAround(place) {
+    for (const [light, from] of [[this.sun, SUN], [this.rim, RIM]]) {
+      const turned = from.clone().multiply(new THREE.Vector3(this.description.facing, 1, this.description.facing));
+      light.position.copy(place).addScaledVector(turned, this.size);
+      light.target.position.copy(place);
+    }
+    this.floor.position.set(place.x, this.ground, place.z);
     this.dirty = true;
+  }
+  /** A character that walks away takes camera, lights and floor along; what sways about its place does not. */
+  followCharacter() {
+    if (!this.anchor || !this.orbit.enabled) return;
+    const { min, max } = new THREE.Box3().setFromBufferAttribute(this.geometry.attributes.position);
+    const way = new THREE.Vector3((min.x + max.x) / 2 - this.anchor.x, 0, (min.z + max.z) / 2 - this.anchor.z);
+    const most = MAX_DRIFT * this.size;
+    if (!(way.length() > most)) return;
+    way.setLength(way.length() - most);
+    for (const place of [this.anchor, this.camera.position, this.orbit.target]) place.add(way);
+    this.placeAround(this.anchor);
   }
 
   // ---- how it looks ----
@@ -217,24 +286,29 @@ export class View {
   applyLook() {
     if (!this.mesh) return;
     const own = this.coloring === "material" ? this.materials : this.coloring === "plain" ? this.plain : this.colored;
-    const list = Array.isArray(own) ? own : [own];
     this.mesh.material = own;
-    const all = [...list, this.ghostMaterial, ...this.materials, this.plain, this.colored];
-    for (const material of all) {
-      material.wireframe = this.wire;
-      material.clippingPlanes = this.cut ? [this.clip] : [];
-      if (material !== this.ghostMaterial && this.cut) material.side = THREE.DoubleSide;
-      material.transparent = material === this.ghostMaterial || (material.userData.wasTransparent ??= material.transparent) || Boolean(this.seeThrough);
-      if (material !== this.ghostMaterial) {
-        material.userData.ownOpacity ??= material.opacity;
-        material.opacity = this.seeThrough ? 0.28 * material.userData.ownOpacity : material.userData.ownOpacity;
-        material.depthWrite = !this.seeThrough;
-      }
-    }
+    for (const material of [...this.materials, this.plain, this.colored]) this.applyMaterial(material);
+    this.ghostMaterial.wireframe = this.wire;
+    this.ghostMaterial.clippingPlanes = this.cut ? [this.clip] : [];
     this.ghost.material = this.mode === "ghost" ? this.ghostMaterial : this.coloring === "material" ? this.materials : this.plain;
     this.ghost.visible = this.mode === "ghost";
     this.skeleton.visible = this.jointDots.visible = Boolean(this.showSkeleton);
     this.dirty = true;
+  }
+  /** Wireframe, cut and transparency of one material of the character, from what the file has. */
+  applyMaterial(material) {
+    const file = fileLook(material);
+    const transparent = file.transparent || Boolean(this.seeThrough);
+    const side = this.cut ? THREE.DoubleSide : file.side;
+
+    // both are compiled into the shader
+    material.needsUpdate = material.transparent !== transparent || material.side !== side;
+    material.transparent = transparent;
+    material.side = side;
+    material.opacity = this.seeThrough ? 0.28 * file.opacity : file.opacity;
+    material.depthWrite = this.seeThrough ? false : file.depthWrite;
+    material.wireframe = this.wire;
+    material.clippingPlanes = this.cut ? [this.clip] : [];
   }
   setCut(on, axis = "x", at = 0.5) {
     this.cut = on;
@@ -270,6 +344,7 @@ export class View {
     this.placeJoints(message.joints);
     this.placeProps(message.props);
     this.placeElements(message);
+    this.followCharacter();
     this.dirty = true;
   }
   /** Values of the page's own, such as a painted map. */
@@ -309,10 +384,7 @@ export class View {
     return new THREE.Vector3(this.pose[12 * j + 3], this.pose[12 * j + 7], this.pose[12 * j + 11]);
   }
   setProps(list) {
-    for (const prop of this.props) {
-      this.scene.remove(prop);
-      prop.geometry.dispose();
-    }
+    for (const prop of this.props) remove(this.scene, prop);
     this.props = list.map(({ positions, triangles, name }) => {
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute("position", new THREE.BufferAttribute(positions, 3));
@@ -351,7 +423,7 @@ export class View {
       }
     }
     const tissue = message.tissue ?? [];
-    while (this.tissue.children.length > tissue.length) this.tissue.remove(this.tissue.children.at(-1));
+    while (this.tissue.children.length > tissue.length) remove(this.tissue, this.tissue.children.at(-1));
     tissue.forEach((positions, i) => {
       let mesh = this.tissue.children[i];
       if (!mesh) {
