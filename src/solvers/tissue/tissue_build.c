@@ -636,7 +636,7 @@ static cutis_result model_fill(builder *b, cutis_error *error)
     if (result == CUTIS_OK)
         result = contact_surface_build(&model->surface, model->mesh, build->memory, &build->allocator, error);
     if (result == CUTIS_OK)
-        result = contact_props_build(&model->props, build->character, 1 / model->size, model->centre,
+        result = contact_props_build(&model->props, build->character, CONTACT_ALL_PROPS, 1 / model->size, model->centre,
                                      (float)build->values[TISSUE_FRICTION], 0, build->memory, error);
     return result;
 }
