@@ -146,6 +146,7 @@ typedef struct tissue_work {
     float *residual, *result; /* (count x COLUMN) motion and result of the last sweep */
     float *residuals[ANDERSON], *results[ANDERSON]; /* their differences between iterations */
     double gram[ANDERSON][ANDERSON];                 /* products of the residuals' differences */
+    double norm2; /* square of the last residual */
     double *sums;
     int history; /* differences so far */
     float *pull;       /* (count x COLUMN) where inertia, damping and springs together want the node */

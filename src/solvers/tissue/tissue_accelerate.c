@@ -4,7 +4,8 @@
  * A sweep maps an iterate z to g. With the residual f = g - z and the differences of the last iterations, the next
  * iterate is g - sum of c_j dG_j, where c minimises |f - sum of c_j dF_j|. This removes the slow modes that block
  * descent leaves: smooth motion of fine meshes, and motion of two sides that touch, which one side alone cannot make.
- * A node moves no further from the iterate whose contact distances are known than its limit allows.
+ * A node moves no further from the iterate whose contact distances are known than its limit allows, and where the
+ * residual grows the differences are dropped: far from the minimum they say nothing, and alone would diverge.
  */
 #include <string.h>
 
@@ -57,13 +58,14 @@ static void combine_block(void *context, int begin, int end)
             for (int i = 0; i < 12; i++) z[i] -= pass->shares[j] * step[i];
         }
 
-        /* within the limits of contact, counted from the iterate whose distances are known */
-        float move2 = 0;
-        for (int c = 0; c < 12; c += 4) move2 += (z[c] - last[c]) * (z[c] - last[c]);
-        float limit = w->limits[k];
-        if (move2 <= limit * limit) continue;
-        float share = limit / sqrtf(move2);
-        for (int i = 0; i < 12; i++) z[i] = last[i] + share * (z[i] - last[i]);
+        /* within the limits of nodes and of contact, counted from the iterate whose distances are known */
+        float share = 1;
+        for (int l = 0; l < TISSUE_LAYERS; l++) {
+            float move2 = 0, limit = l == TISSUE_SKIN ? MIN(w->limits[k], MAX_STEP) : MAX_STEP;
+            for (int c = l; c < 12; c += 4) move2 += (z[c] - last[c]) * (z[c] - last[c]);
+            if (move2 > limit * limit) share = MIN(share, limit / sqrtf(move2));
+        }
+        for (int i = 0; share < 1 && i < 12; i++) z[i] = last[i] + share * (z[i] - last[i]);
     }
 }
 
@@ -104,6 +106,14 @@ void tissue_accelerate(tissue_run *run, int iteration)
     double sums[SUMS] = {0};
     for (int b = 0; b < blocks; b++)
         for (int i = 0; i < SUMS; i++) sums[i] += w->sums[(size_t)b * SUMS + (size_t)i];
+
+    /* a growing residual: the last iterates say nothing of what is here; go on from the sweep's own result */
+    double before = w->norm2;
+    w->norm2 = sums[2 * ANDERSON];
+    if (iteration > 0 && !(w->norm2 <= before)) {
+        w->history = 0;
+        return;
+    }
 
     if (iteration > 0) {
         for (int j = 0; j < pass.used; j++) {
