@@ -494,22 +494,22 @@ static void rest_stays_at_rest(void **unused)
         cutis_state_step(model, state, &(cutis_step_input){0}, 1);
         double off = difference(c, c->positions, cutis_state_positions(model, state));
         print_message("%s: %.2g of the size off rest after a second\n", names[i], off);
-        assert_true(off < 1e-6);
+        assert_true(off < 3e-6); /* rounding: a position has a step of 6e-8 */
         cutis_state_destroy(state);
         cutis_model_destroy(model);
         cutis_character_destroy(c);
     }
 }
 
-/* Turned and carried away within a second, then held: afterwards as if nothing had been. */
-static void rigid_motion_leaves_no_deformation(void **unused)
+/* A bar turned and carried away within a second, then held for two: how far flesh is off its bones, and is then. */
+static void rigid_measure(const char *damping, double *on_the_way, double *settled)
 {
-    (void)unused;
     cutis_character *c = bar_character(12, 16, 2);
-    cutis_model *model = test_build(c, "tissue", NULL);
+    const char *const settings[] = {damping, NULL};
+    cutis_model *model = test_build(c, "tissue", settings);
     cutis_state *state = test_state(model, NULL);
     float joints[24], *moved = malloc((size_t)c->vertex_count * 3 * sizeof(float));
-    double on_the_way = 0, settled = 0;
+    *on_the_way = *settled = 0;
     for (int f = 1; f <= 90; f++) {
         float t = fminf((float)f / 30, 1), eased = t * t * (3 - 2 * t);
         vec3 axis = vec3_normalize(vec3_make(1, 2, -1));
@@ -520,15 +520,27 @@ static void rigid_motion_leaves_no_deformation(void **unused)
         cutis_state_step(model, state, &(cutis_step_input){.joints = joints}, 1 / 30.0);
         for (int v = 0; v < c->vertex_count; v++)
             vec3_store(moved + 3 * v, mat34_point(move.m, vec3_load(c->positions + 3 * v)));
-        settled = difference(c, moved, cutis_state_positions(model, state));
-        on_the_way = fmax(on_the_way, settled);
+        *settled = difference(c, moved, cutis_state_positions(model, state));
+        *on_the_way = fmax(*on_the_way, *settled);
     }
-    print_message("rigid motion: %.2g of the size on the way, %.2g two seconds later\n", on_the_way, settled);
-    assert_true(on_the_way > 1e-4 && on_the_way < 0.05 && settled < 1e-5);
     free(moved);
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     cutis_character_destroy(c);
+}
+
+/* On the way flesh lags behind by what its inertia stretches; once it has swung out, it is as if nothing had been. */
+static void rigid_motion_leaves_no_deformation(void **unused)
+{
+    (void)unused;
+    double on_the_way, settled, damped, gone;
+    rigid_measure("damping=4", &on_the_way, &settled);
+    rigid_measure("damping=20", &damped, &gone);
+    print_message("rigid motion: %.2g of the size on the way, damped %.2g; two seconds later %.2g, damped %.2g\n",
+                  on_the_way, damped, settled, gone);
+    assert_true(on_the_way > 1e-3 && gone < 1e-5);
+    assert_true(damped < 0.03 && settled < 1e-3);
+    assert_true(on_the_way < 0.03); /* 0.021 at the minimum of each substep */
 }
 
 static void threads_and_memory_do_not_matter(void **unused)
@@ -893,18 +905,19 @@ static double torsion_ratio(double inner, double outer)
     return low;
 }
 
-/* A bar of flesh is turned about its bone by a blow; frequency and decay of its swing, as set: 1, 1. */
-static void swing_measure(double frequency, double damping, const char *substep, double *found_frequency,
+/* A blow turns the flesh of a bar about its bone: frequency and decay of its swing over what is set. */
+static void swing_measure(double frequency, double damping, int iterations, double *found_frequency,
                           double *found_decay)
 {
     char texts[5][32];
     const char *names[] = {"skin_stiffness", "fat_stiffness", "muscle_stiffness"};
     for (int i = 0; i < 3; i++) snprintf(texts[i], sizeof texts[0], "%s=%g", names[i], frequency);
     snprintf(texts[3], sizeof texts[0], "damping=%g", damping);
-    snprintf(texts[4], sizeof texts[0], "iterations=%s", "8");
+    snprintf(texts[4], sizeof texts[0], "iterations=%d", iterations);
     const char *const settings[] = {
         texts[0], texts[1], texts[2], texts[3], texts[4], "bone_stiffness=250", "self_collision=off", NULL};
-    double h = strtod(substep, NULL);
+    enum { CROSSINGS = 9 };
+    const double h = 0.005;
     float joints[12];
     bench *b = bench_make(bar_character(20, 24, 1), settings, h);
     cutis_pose_rest(b->character, joints);
@@ -928,9 +941,9 @@ static void swing_measure(double frequency, double damping, const char *substep,
     double ratio = torsion_ratio(inner, outer);
 
     /* mean angle of the skin in the middle; crossings of zero and peaks */
-    double before = 0, first = -1, last = 0, peak = 0, peaks[64], time = 0;
+    double before = 0, first = -1, last = 0, peak = 0, peaks[CROSSINGS], time = 0;
     int crossings = 0;
-    while (crossings < 13 && time < 20) {
+    while (crossings < CROSSINGS && time < 20) {
         bench_step(b, joints);
         time += h;
         double sum = 0;
@@ -949,25 +962,27 @@ static void swing_measure(double frequency, double damping, const char *substep,
         peak = fmax(peak, fabs(sum));
         before = sum;
     }
-    *found_frequency = crossings < 13 ? 0 : 12 / (2 * (last - first)) / (ratio * frequency);
-    *found_decay = crossings < 13 ? 0 : log(peaks[1] / peaks[11]) * 12 / 10 / (last - first) / (damping / 2);
-    print_message(
-        "%g Hz, damping %g, substep %s (flesh %.3f to %.3f, ratio %.3f): frequency %.3f, decay %.2f of what is set\n",
-        frequency, damping, substep, inner, outer, ratio, *found_frequency, *found_decay);
+    double half = (last - first) / (CROSSINGS - 1), lost = log(peaks[1] / peaks[CROSSINGS - 1]) / (CROSSINGS - 2);
+    *found_frequency = crossings < CROSSINGS ? 0 : 1 / (2 * half) / (ratio * frequency);
+    *found_decay = crossings < CROSSINGS ? 0 : lost / half / (damping / 2);
+    print_message("%g Hz, damping %g, %d iterations: frequency %.3f, decay %.2f of what is set\n", frequency, damping,
+                  iterations, *found_frequency, *found_decay);
     bench_free(b);
 }
 
+/* At the default substep and damping, with the default iterations, and with so many that they are no question. */
 static void flesh_swings_and_decays_as_set(void **unused)
 {
     (void)unused;
     test_is_heavy();
-    static const double frequencies[] = {4, 8, 16, 30};
-    for (int i = 0; i < 4; i++) {
+    static const double frequencies[] = {4, 8, 16};
+    int missed = 0;
+    for (int i = 0; i < 6; i++) {
         double frequency, decay;
-        swing_measure(frequencies[i], 1, "0.005", &frequency, &decay);
-        swing_measure(frequencies[i], 4, "0.005", &frequency, &decay);
-        swing_measure(frequencies[i], 4, "0.0025", &frequency, &decay);
+        swing_measure(frequencies[i % 3], 4, i < 3 ? 40 : 8, &frequency, &decay);
+        missed += !(fabs(frequency - 1) < 0.1) + !(fabs(decay - 1) < 0.2);
     }
+    assert_int_equal(missed, 0);
 }
 
 /* ---- twist ---- */
