@@ -125,7 +125,6 @@ typedef struct tissue_state {
     float *x;       /* (count x COLUMN) the integrator's positions */
     float *v;       /* (count x COLUMN) velocities */
     float *a;       /* (count x COLUMN) accelerations */
-    float *drift;   /* (count x COLUMN) motion of z in the last substep beyond that of the bones */
     float *turns;   /* (joint_count x 4) see skinning_dual_on */
     float *drive;   /* (drive.count x 3) skeleton's positions at the last substep, sizes */
     float *released; /* (count) above 0 where contact is disabled, see tissue_yield.c */

@@ -125,7 +125,6 @@ static void predict_block(void *context, int begin, int end)
     const tissue_model *m = run->m;
     const solver_input *input = run->input;
     alpha_method t = alpha_find();
-    float h = (float)run->h;
     bool heavy = m->gravity > 0 || m->gravity < 0, windy = kit_windy(input);
 
     for (int k = begin; k < end; k++) {
@@ -154,12 +153,10 @@ static void predict_block(void *context, int begin, int end)
                 run->w.pull_weight[4 * k + l] = (float)(stiffness + spring);
 
                 /*
-                 * First iterate: along with the bones, and on with the motion against them. From z alone: the
-                 * velocity of the integrator alternates in what is too fast for the substep, and a minimum that is
-                 * not quite reached would feed that back (docs/solvers/tissue.md, Time).
+                 * First iterate: along with the bones. Not on with the motion against them: a minimum that is not quite
+                 * reached would keep some of it, substep after substep, and the flesh would swing itself up.
                  */
-                float drift = run->still ? 0 : run->s.drift[at] / (1 + m->damping * h) + (&blow.x)[c] * h;
-                run->w.z[at] = run->s.z[at] + move + drift;
+                run->w.z[at] = run->s.z[at] + move;
             }
         }
     }
@@ -173,13 +170,11 @@ void tissue_predict(tissue_run *run)
     parallel_for(run->input->jobs, m->count, POINT_GRAIN, predict_block, run);
 }
 
-/* A node's coordinate, whose bones have moved by `move`. */
-static void node_advance(tissue_run *run, const alpha_method *t, int at, float move)
+static void node_advance(tissue_run *run, const alpha_method *t, int at)
 {
     double h = run->h, z = run->w.z[at], x0 = run->s.x[at], v0 = run->s.v[at], a0 = run->s.a[at];
     double x1 = x0 + (z - x0) / (1 - t->af);
     double a1 = (x1 - x0 - h * v0) / (t->beta * h * h) - (0.5 / t->beta - 1) * a0;
-    run->s.drift[at] = run->still ? 0 : run->w.z[at] - run->s.z[at] - move;
     run->s.z[at] = (float)z;
     run->s.x[at] = run->still ? (float)z : (float)x1;
     run->s.v[at] = run->still ? 0 : (float)(v0 + h * ((1 - t->gamma) * a0 + t->gamma * a1));
@@ -189,16 +184,9 @@ static void node_advance(tissue_run *run, const alpha_method *t, int at, float m
 static void advance_block(void *context, int begin, int end)
 {
     tissue_run *run = context;
-    const tissue_model *m = run->m;
     alpha_method t = alpha_find();
-    for (int k = begin; k < end; k++) {
-        for (int c = 0; c < 3; c++) {
-            float now[4], before[4];
-            tissue_drive_column(m, run->w.drive, k, c, now);
-            tissue_drive_column(m, run->s.drive, k, c, before);
-            for (int l = 0; l < TISSUE_LAYERS; l++) node_advance(run, &t, COLUMN * k + 4 * c + l, now[l] - before[l]);
-        }
-    }
+    for (int i = COLUMN * begin; i < COLUMN * end; i++)
+        if (i % COLUMN < 12) node_advance(run, &t, i);
 }
 
 void tissue_advance(tissue_run *run)

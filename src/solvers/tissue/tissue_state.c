@@ -16,7 +16,6 @@ static tissue_state state_view(const tissue_model *m, void *memory, size_t *size
     s.x = KIT_CARVE(&block, float, records);
     s.v = KIT_CARVE(&block, float, records);
     s.a = KIT_CARVE(&block, float, records);
-    s.drift = KIT_CARVE(&block, float, records);
     s.turns = KIT_CARVE(&block, float, m->joint_count * 4);
     s.drive = KIT_CARVE(&block, float, m->drive.count * 3);
     s.released = KIT_CARVE(&block, float, m->count);
@@ -106,7 +105,6 @@ void tissue_state_rest(tissue_run *run)
     memcpy(run->s.x, m->rest, bytes);
     memset(run->s.v, 0, bytes);
     memset(run->s.a, 0, bytes);
-    memset(run->s.drift, 0, bytes);
     memset(run->s.released, 0, (size_t)m->count * sizeof(float));
     memset(run->w.touch, 0, (size_t)m->count * TOUCH * sizeof(float));
 }
@@ -124,12 +122,12 @@ void tissue_teleport(const void *data, void *state, const float transform[12])
 
     for (int i = 0; i < COLUMN * m->count; i++) {
         if (i % COLUMN >= 4) continue;
-        float *places[2] = {s.z + i, s.x + i}, *directions[3] = {s.v + i, s.a + i, s.drift + i};
+        float *places[2] = {s.z + i, s.x + i}, *directions[2] = {s.v + i, s.a + i};
         for (int j = 0; j < 2; j++) {
             vec3 x = kit_transform(transform, centre, m->size, vec3_make(places[j][0], places[j][4], places[j][8]));
             for (int c = 0; c < 3; c++) places[j][4 * c] = (&x.x)[c];
         }
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 2; j++) {
             vec3 d = mat3_vector(turn, vec3_make(directions[j][0], directions[j][4], directions[j][8]));
             for (int c = 0; c < 3; c++) directions[j][4 * c] = (&d.x)[c];
         }
