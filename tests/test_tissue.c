@@ -299,6 +299,13 @@ static double column_mass(const reference *r, int k)
     return r->mass[k][0] + r->mass[k][1] + r->mass[k][2] + r->mass[k][3];
 }
 
+/* Stiffness of a column's bone spring: its mass swings at the frequency as set, higher where flesh is thinner. */
+static double bone_stiffness_of(const reference *r, int k)
+{
+    double frequency = r->bone_stiffness * fmax(0.05 / r->m->depths[k], 1);
+    return column_mass(r, k) * pow(2 * 3.14159265358979 * frequency, 2);
+}
+
 static void positions_of(const tissue_model *m, const float *z, double (*x)[4][3])
 {
     for (int k = 0; k < m->count; k++)
@@ -320,8 +327,7 @@ static double reference_energy(const reference *r, double (*x)[4][3], double (*f
     }
     for (int k = 0; k < r->m->count; k++)
         for (int c = 0; c < 3; c++) {
-            double omega = 2 * 3.14159265358979 * r->bone_stiffness;
-            sum += 0.5 * column_mass(r, k) * pow(omega * (x[k][3][c] - drive_of(r, false, k, 3, c)), 2);
+            sum += 0.5 * bone_stiffness_of(r, k) * pow(x[k][3][c] - drive_of(r, false, k, 3, c), 2);
             for (int l = 0; l < 4; l++)
                 sum += 0.5 * (inertia_of(r, k, l, c, x[k][l][c]) + inertia_of(r, k, l, c, from[k][l][c])) *
                        (x[k][l][c] - from[k][l][c]);
@@ -360,9 +366,7 @@ static double reference_gradient(const reference *r, double (*x)[4][3], double n
     for (int k = 0; k < m->count; k++)
         for (int i = 0; i < NODE; i++) {
             double *g = gradients + (k * NODE + i) * TERM_COUNT;
-            double omega = 2 * 3.14159265358979 * r->bone_stiffness;
-            if (i / 3 == 3)
-                g[TERM_BONE] = column_mass(r, k) * omega * omega * (x[k][3][i % 3] - drive_of(r, false, k, 3, i % 3));
+            if (i / 3 == 3) g[TERM_BONE] = bone_stiffness_of(r, k) * (x[k][3][i % 3] - drive_of(r, false, k, 3, i % 3));
             g[TERM_INERTIA] = inertia_of(r, k, i / 3, i % 3, x[k][i / 3][i % 3]);
         }
 
