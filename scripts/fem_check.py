@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """fem_check.py: solver `layers` or `tissue` against finite elements of the same flesh.
 
-usage: scripts/fem_check.py [--solver S] [--set KEY=VALUE ...] [--fine N] [--regions] [--program P] [--output DIR]
+usage: scripts/fem_check.py [--solver S] [--set KEY=VALUE ...] [--fine N] [--degrees D] [--regions] [--program P] [--output DIR]
                             [SCENE ...]
        S: layers (the default) or tissue; N: points of the solver's bar per interval of the elements (1);
        SCENE: bend, press, sag (all when not given)
@@ -11,7 +11,7 @@ A round bar of flesh with two bones in its axis is made here, and settled by `cu
 bone layer, which is put where the solver has it, and the free skin. The ends of the bar are held. For `tissue` each of
 its three layers is one layer of elements, with the ratio of moduli that the solver has; for `layers`, whose stiffness
 is no modulus, the flesh is uniform.
-  bend   the second bone turns by 60 degrees; nothing but the bones moves the flesh, so the modulus does not matter
+  bend   the second bone turns by D degrees (60); nothing but the bones moves the flesh, so the modulus does not matter
   press  a flat table, a third as long as the bar, is pressed into its side by 0.15 of its radius, without
          friction
   sag    an acceleration of 9.81 m/s2 across the bar; the modulus is that at which the sag has the solver's mean
@@ -185,7 +185,7 @@ def solve(options, name, rest, fixed, moduli, load):
             print("*MATERIAL, NAME=FLESH%d\n*HYPERELASTIC, NEO HOOKE\n%.9g, %.9g" % (layer, shear / 2, 2 / bulk),
                   file=file)
             print("*DENSITY\n%g\n*SOLID SECTION, ELSET=FLESH%d, MATERIAL=FLESH%d" % (DENSITY, layer, layer), file=file)
-        print("*STEP, NLGEOM, INC=400\n*STATIC\n0.1, 1., 1e-6, 0.2\n*BOUNDARY", file=file)
+        print("*STEP, NLGEOM, INC=400\n*STATIC\n0.25, 1., 1e-6, 0.5\n*BOUNDARY", file=file)
         for (n, axis), value in sorted(fixed.items()):
             print("%d, %d, %d, %.9g" % (n, axis + 1, axis + 1, value), file=file)
         length = float(np.linalg.norm(load))
@@ -287,7 +287,7 @@ def report_regions(skin, places, mask):
 
 
 def bend(options):
-    layers, linear, rest = settle(options, "bend", 60, ["--set", "self_collision=off"])
+    layers, linear, rest = settle(options, "bend", options.degrees, ["--set", "self_collision=off"])
     moduli = 1e4 * np.array(shear_moduli(options))
     report(options, "bend", layers[0], linear, *flesh(options, "bend_fem", layers, rest, moduli))
 
@@ -302,7 +302,7 @@ def press(options):
     text += b" " * (-len(text) % 4)
     with open(table, "wb") as file:
         file.write(struct.pack("<IIIII", 0x46546C67, 2, 20 + len(text), len(text), 0x4E4F534A) + text)
-    layers, linear, rest = settle(options, "press", 0, ["--set", "friction=0", "--prop", table])
+    layers, linear, rest = settle(options, "press", 0, ["--set", "friction=0", "--set", "self_collision=off", "--prop", table])
     moduli = 1e4 * np.array(shear_moduli(options))
     report(options, "press", layers[0], linear, *flesh(options, "press_fem", layers, rest, moduli, table=level))
 
@@ -328,6 +328,7 @@ def main():
     parser.add_argument("--solver", choices=["layers", "tissue"], default="layers")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the solver")
     parser.add_argument("--fine", type=int, default=1, help="points of the solver's bar per interval of the elements")
+    parser.add_argument("--degrees", type=float, default=60, help="how far the bar bends")
     parser.add_argument("--regions", action="store_true", help="print deviations by region, too")
     parser.add_argument("--program", default=os.path.join(ROOT, "build/release/bin/cutis"))
     parser.add_argument("--output", default=os.path.join(ROOT, "build/fem"))
