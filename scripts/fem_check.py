@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """fem_check.py: solver `layers` or `tissue` against finite elements of the same flesh.
 
-usage: scripts/fem_check.py [--solver S] [--set KEY=VALUE ...] [--fine N] [--degrees D] [--regions] [--program P] [--output DIR]
-                            [SCENE ...]
+usage: scripts/fem_check.py [--solver S] [--set KEY=VALUE ...] [--fine N] [--alternate] [--degrees D] [--regions]
+                            [--program P] [--output DIR] [SCENE ...]
        S: layers (the default) or tissue; N: points of the solver's bar per interval of the elements (1);
        SCENE: bend, press, sag (all when not given)
 
@@ -48,7 +48,7 @@ def bar_points(fine=1):
     return rings
 
 
-def bar_write(path, degrees, fine):
+def bar_write(path, degrees, fine, alternate):
     """A .glb of the bar: joints at one end and in the middle, and a clip in which the second turns about z."""
     rings = bar_points(fine)
     across, long = fine * ROUND, fine * ALONG
@@ -58,7 +58,10 @@ def bar_write(path, degrees, fine):
     for i in range(long):
         for j in range(across):
             a, b = i * across + j, i * across + (j + 1) % across
-            faces += [[a, b, b + across], [a, b + across, a + across]]
+            if alternate and (i + j) % 2:
+                faces += [[a, b, a + across], [b, b + across, a + across]]
+            else:
+                faces += [[a, b, b + across], [a, b + across, a + across]]
     for j in range(across):
         k = (j + 1) % across
         faces += [[count, k, j], [count + 1, long * across + j, long * across + k]]
@@ -118,7 +121,7 @@ def bar_write(path, degrees, fine):
 def settle(options, name, degrees, more):
     """Where the solver comes to rest: (layers from skin to bone, linear skinning), and the layers at rest."""
     path = os.path.join(options.output, name)
-    bar_write(path + ".glb", degrees, options.fine)
+    bar_write(path + ".glb", degrees, options.fine, options.alternate)
     common = [path + ".glb", "--detail", "drawn", "--fps", "2", "-q"]
     inner = ["fat", "muscle", "bone"] if options.solver == "tissue" else ["bone"]
     more = more + [word for setting in options.set for word in ("--set", setting)]
@@ -328,6 +331,7 @@ def main():
     parser.add_argument("--solver", choices=["layers", "tissue"], default="layers")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the solver")
     parser.add_argument("--fine", type=int, default=1, help="points of the solver's bar per interval of the elements")
+    parser.add_argument("--alternate", action="store_true", help="diagonals of the bar's squares in turn, not all one way")
     parser.add_argument("--degrees", type=float, default=60, help="how far the bar bends")
     parser.add_argument("--regions", action="store_true", help="print deviations by region, too")
     parser.add_argument("--program", default=os.path.join(ROOT, "build/release/bin/cutis"))
