@@ -17,6 +17,7 @@ typedef struct tissue_scene {
 
 static int tissue_run(bench_context *context)
 {
+    /* what is timed, and against what */
     static const double substep = 0.005, frame = 1.0 / 30;
     static const cutis_setting many = {"iterations", "40"};
     static const tissue_scene scenes[] = {
@@ -32,6 +33,7 @@ static int tissue_run(bench_context *context)
     };
     const bench_clip reference = {.solver = "tissue", .settings = &many, .setting_count = 1, .substep = substep / 4};
 
+    /* a row each */
     int status = CLI_OK;
     for (int i = 0; i < CLI_COUNT(scenes) && status == CLI_OK; i++) {
         const tissue_scene *scene = scenes + i;

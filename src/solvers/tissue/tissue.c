@@ -51,13 +51,25 @@ static const cutis_parameter tissue_parameters[TISSUE_PARAMETER_COUNT] = {
 enum { PART_ELASTICITY, PART_CONTACT, PART_OTHER };
 static const char *const tissue_parts[] = {"elasticity", "contact", "other"};
 static const cutis_output_info tissue_outputs[TISSUE_OUTPUT_COUNT] = {
-    [TISSUE_OUTPUT_FAT] = {.name = "fat", .role = CUTIS_OUTPUT_TISSUE, .components = 3, .unit = "m",
+    [TISSUE_OUTPUT_FAT] = {.name = "fat",
+                           .role = CUTIS_OUTPUT_TISSUE,
+                           .components = 3,
+                           .unit = "m",
                            .help = "surface between skin and fat"},
-    [TISSUE_OUTPUT_MUSCLE] = {.name = "muscle", .role = CUTIS_OUTPUT_TISSUE, .components = 3, .unit = "m",
+    [TISSUE_OUTPUT_MUSCLE] = {.name = "muscle",
+                              .role = CUTIS_OUTPUT_TISSUE,
+                              .components = 3,
+                              .unit = "m",
                               .help = "surface between fat and muscle"},
-    [TISSUE_OUTPUT_BONE] = {.name = "bone", .role = CUTIS_OUTPUT_TISSUE, .components = 3, .unit = "m",
+    [TISSUE_OUTPUT_BONE] = {.name = "bone",
+                            .role = CUTIS_OUTPUT_TISSUE,
+                            .components = 3,
+                            .unit = "m",
                             .help = "surface of the bone layer"},
-    [TISSUE_OUTPUT_CONTACT] = {.name = "contact", .components = 1, .unit = "size/s2", .palette = CUTIS_PALETTE_TOUCH,
+    [TISSUE_OUTPUT_CONTACT] = {.name = "contact",
+                               .components = 1,
+                               .unit = "size/s2",
+                               .palette = CUTIS_PALETTE_TOUCH,
                                .help = "force of contact, over the mass of the skin there"},
 };
 
@@ -69,11 +81,14 @@ static const float MIN_MOTION = 1e-8f;
 static void substep(tissue_run *run, int iterations, cutis_step_stats *stats)
 {
     double clock = clock_seconds();
+
+    /* the first iterate, and what it may touch */
     tissue_predict(run);
     kit_lap(&clock, stats, PART_OTHER);
     tissue_contact_begin(run);
     kit_lap(&clock, stats, PART_CONTACT);
 
+    /* descend */
     float moved = 0;
     for (int i = 0; i < iterations; i++) {
         tissue_contact_evaluate(run);
@@ -85,6 +100,7 @@ static void substep(tissue_run *run, int iterations, cutis_step_stats *stats)
     }
     stats->residual = moved;
 
+    /* the result as the state */
     stats->unconverged += !tissue_contact_end(run);
     stats->contacts = tissue_contact_count(run);
     kit_lap(&clock, stats, PART_CONTACT);
@@ -101,7 +117,8 @@ static void tissue_step(const void *data, void *state, void *scratch, const solv
     tissue_results_write(&run, points);
 }
 
-/* At rest in the rest pose; then to the pose of the input by a slow walk, so that flesh does not pass through itself. */
+/* At rest in the rest pose; then to the pose of the input by a slow walk, so that flesh does not pass through itself.
+ */
 static void tissue_reset(const void *data, void *state, void *scratch, const solver_input *input, float *points)
 {
     const tissue_model *m = data;

@@ -43,8 +43,6 @@ static const double SPECTRAL_RADIUS = 0.5;
 static const float MAX_STEP = 0.004f;
 /* Share of the distance to what it may touch that a point may use in one iteration; two of them stay below 1. */
 static const float SAFE_SHARE = 0.45f;
-/* Speed below which friction grows linearly, sizes/s. */
-static const double STICKING_SPEED = 0.01;
 
 /* ---- the model ---- */
 
@@ -54,16 +52,16 @@ typedef struct tissue_model {
     int count;        /* columns */
     int joint_count;
     float size, centre[3];
-    int *points;         /* (count) the build's point of each column */
-    int *columns;        /* (count) the column of each point */
-    float *rest;         /* (count x COLUMN) */
-    float *mass;         /* (count x 4) volume of each node */
-    float *shares;       /* (count x 4) depth of each node over that of the bone layer, 0..1 */
-    float *bone_springs; /* (count) stiffness of the bone layer's spring to the skeleton */
-    float *freeze;       /* (count) stiffness of the painted tie of the skin, over mass, 1/s^2; NULL: none */
-    float *touch_scale;  /* (count) force at which contact is half closed */
-    float *friction;     /* (count) */
-    float *depths;       /* (count) of the flesh */
+    int *points;           /* (count) the build's point of each column */
+    int *columns;          /* (count) the column of each point */
+    float *rest;           /* (count x COLUMN) */
+    float *mass;           /* (count x 4) volume of each node */
+    float *shares;         /* (count x 4) depth of each node over that of the bone layer, 0..1 */
+    float *bone_springs;   /* (count) stiffness of the bone layer's spring to the skeleton */
+    float *freeze;         /* (count) stiffness of the painted tie of the skin, over mass, 1/s^2; NULL: none */
+    float *touch_scale;    /* (count) force at which contact is half closed */
+    float *friction;       /* (count) */
+    float *depths;         /* (count) of the flesh */
     float *inverse_masses; /* (count) of columns */
 
     /* colours: blocks of LANES columns, and their entries */
@@ -121,14 +119,15 @@ enum { TISSUE_OUTPUT_FAT, TISSUE_OUTPUT_MUSCLE, TISSUE_OUTPUT_BONE, TISSUE_OUTPU
 
 /* Only floats. */
 typedef struct tissue_state {
-    float *z;       /* (count x COLUMN) positions that are shown, and at which forces are taken */
-    float *x;       /* (count x COLUMN) the integrator's positions */
-    float *v;       /* (count x COLUMN) velocities */
-    float *a;       /* (count x COLUMN) accelerations */
-    float *turns;   /* (joint_count x 4) see skinning_dual_on */
-    float *drive;   /* (drive.count x 3) skeleton's positions at the last substep, sizes */
+    float *z;        /* (count x COLUMN) positions that are shown, and at which forces are taken */
+    float *x;        /* (count x COLUMN) the integrator's positions */
+    float *v;        /* (count x COLUMN) velocities */
+    float *a;        /* (count x COLUMN) accelerations */
+    float *turns;    /* (joint_count x 4) see skinning_dual_on */
+    float *drive;    /* (drive.count x 3) skeleton's positions at the last substep, sizes */
+    float *slip;     /* (count x 3) elastic slip of what touches, see tissue_friction.c */
     float *released; /* (count) above 0 where contact is disabled, see tissue_yield.c */
-    float *outputs; /* (vertex_count x 3) of three layers, then (vertex_count) of contact */
+    float *outputs;  /* (vertex_count x 3) of three layers, then (vertex_count) of contact */
 } tissue_state;
 
 /* A pair of features as contact energy. */
@@ -137,34 +136,36 @@ typedef struct tissue_pair {
     float force, slope; /* minus the energy's derivative by distance, and its second derivative */
     float stiffness;    /* of the energy */
     float friction;
+    vec3 slip; /* elastic slip at the start of the substep */
 } tissue_pair;
 
 typedef struct tissue_work {
-    float *z;          /* (count x COLUMN) iterate */
-    float *last;       /* (count x COLUMN) the iterate before */
-    float *residual, *result; /* (count x COLUMN) motion and result of the last sweep */
+    float *z;                                       /* (count x COLUMN) iterate */
+    float *last;                                    /* (count x COLUMN) the iterate before */
+    float *residual, *result;                       /* (count x COLUMN) motion and result of the last sweep */
     float *residuals[ANDERSON], *results[ANDERSON]; /* their differences between iterations */
-    double gram[ANDERSON][ANDERSON];                 /* products of the residuals' differences */
-    double norm2; /* square of the last residual */
+    double gram[ANDERSON][ANDERSON];                /* products of the residuals' differences */
+    double norm2;                                   /* square of the last residual */
     double *sums;
-    int history; /* differences so far */
-    float *pull;       /* (count x COLUMN) where inertia, damping and springs together want the node */
+    int history;        /* differences so far */
+    float *pull;        /* (count x COLUMN) where inertia, damping and springs together want the node */
     float *pull_weight; /* (count x 4) how much */
-    float *touch;      /* (count x TOUCH) */
-    float *drive;      /* (drive.count x 3) */
+    float *touch;       /* (count x TOUCH) */
+    float *drive;       /* (drive.count x 3) */
     float *skinning;
-    float *axis;       /* (count x 3) */
+    float *axis; /* (count x 3) */
     float *walk;
-    float *moves;      /* (block_count) largest motion of a node in this iteration, squared */
-    float *skin_old;   /* (count x 3) skin at the start of the substep */
-    float *skin;       /* (count x 3) at the last evaluation of contact */
-    float *limits;     /* (count) step limits by contact */
+    float *moves;    /* (block_count) largest motion of a node in this iteration, squared */
+    float *skin_old; /* (count x 3) skin at the start of the substep */
+    float *skin;     /* (count x 3) at the last evaluation of contact */
+    float *limits;   /* (count) step limits by contact */
+    float *slips;    /* (count x 4) sums of slip, and of weights */
     tissue_pair *pairs;
-    int *pair_first;   /* (count + 1) pairs of each column */
+    int *pair_first; /* (count + 1) pairs of each column */
     int *pair_list;
     int pair_capacity;
     contact_plane *planes;
-    int *plane_first;  /* (count + 1) */
+    int *plane_first; /* (count + 1) */
     int *plane_list;
     int plane_capacity;
     contact_work contact;
@@ -224,6 +225,16 @@ void tissue_contact_gather(tissue_run *run, int begin, int end);
 /* Shorten the result to a safe one. Returns false when candidates were lost. */
 bool tissue_contact_end(tissue_run *run);
 int tissue_contact_count(const tissue_run *run);
+/* Elastic slip of a pair, or of a plane's point, at the iterate; force of a plane. */
+vec3 tissue_pair_slip(const tissue_run *run, const tissue_pair *pair);
+vec3 tissue_plane_slip(const tissue_run *run, const contact_plane *plane);
+float tissue_plane_force(const tissue_run *run, const contact_plane *plane);
+
+/* Friction (tissue_friction.c): slip of a pair at the start of a substep, force over slip, slip to be kept. */
+vec3 tissue_slip_start(const tissue_run *run, const contact_pair *pair);
+float tissue_friction_slope(float friction, float force, float slip);
+void tissue_slip_update(tissue_run *run);
+
 /* Where contact is disabled from now on (tissue_yield.c). */
 void tissue_yield_update(tissue_run *run, bool impacts_left);
 

@@ -68,7 +68,7 @@ static cutis_result order_find(builder *b, cutis_error *error)
     model->columns = ARENA_ARRAY(b->build->memory, int, n);
     model->colour_first = ARENA_ARRAY(b->build->memory, int, model->colour_count + 1);
     model->colour_blocks = ARENA_ARRAY(b->build->memory, int, model->colour_count + 1);
-    int *places = ARENA_ARRAY(b->scratch, int, (size_t)model->colour_count * (size_t)(most + 1) + 1);
+    int *places = ARENA_ARRAY(b->scratch, int, (size_t)model->colour_count *(size_t)(most + 1) + 1);
     if (b->build->memory->failed || !places) return error_memory(error, "the columns of solver tissue");
 
     /* counting sort by colour and falling number of triangles */
@@ -189,10 +189,10 @@ static void shares_find(const builder *b)
 
 /* A wedge at rest: shape functions' gradients at its six Gauss points, from its six nodes (upper three first). */
 typedef struct wedge_rest {
-    double shear[6][6];     /* integral of products of gradients */
-    double volume;          /* mean over two planes */
-    double difference;      /* half their difference */
-    double least;           /* smaller plane's volume over that of a right prism */
+    double shear[6][6]; /* integral of products of gradients */
+    double volume;      /* mean over two planes */
+    double difference;  /* half their difference */
+    double least;       /* smaller plane's volume over that of a right prism */
 } wedge_rest;
 
 static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
@@ -484,13 +484,14 @@ static cutis_result entries_build(builder *b, const wedge_table *table, cutis_er
     tissue_model *model = b->model;
     const mesh *m = model->mesh;
     int most = 1;
-    for (int k = 0; k < model->count; k++) most = MAX(most, m->point_triangle_first[k + 1] - m->point_triangle_first[k]);
+    for (int k = 0; k < model->count; k++)
+        most = MAX(most, m->point_triangle_first[k + 1] - m->point_triangle_first[k]);
     int capacity = 3 * most + 1;
     column_entry *entries = ARENA_ARRAY(b->scratch, column_entry, (size_t)capacity * LANES);
     int *lanes = ARENA_ARRAY(b->scratch, int, model->count + LANES);
     model->block_own = ARENA_ARRAY(b->build->memory, int32_t, (size_t)model->block_count * LANES + 1);
     model->block_entries = ARENA_ARRAY(b->build->memory, int, model->block_count + 1);
-    model->own_values = ARENA_ARRAY(b->build->memory, float, (size_t)model->block_count * OWN * LANES + 1);
+    model->own_values = ARENA_ARRAY(b->build->memory, float, (size_t)model->block_count *OWN *LANES + 1);
     if (b->scratch->failed || b->build->memory->failed) return error_memory(error, "the wedges of solver tissue");
 
     /* twice: first their number, then themselves */
@@ -529,7 +530,7 @@ static cutis_result entries_build(builder *b, const wedge_table *table, cutis_er
         model->block_entries[model->block_count] = total;
         if (pass == 1) break;
         model->entry_ends = ARENA_ARRAY(b->build->memory, int32_t, (size_t)total * 2 * LANES + 1);
-        model->entry_values = ARENA_ARRAY(b->build->memory, float, (size_t)total * ENTRY * LANES + 1);
+        model->entry_values = ARENA_ARRAY(b->build->memory, float, (size_t)total *ENTRY *LANES + 1);
         if (b->build->memory->failed) return error_memory(error, "the wedges of solver tissue");
     }
     return CUTIS_OK;
@@ -555,7 +556,9 @@ static cutis_result drive_build(builder *b, cutis_error *error)
     int at = 0;
     for (int i = 0; i < count; i++) {
         int k = i % n, point = model->points[k];
-        vec3 x = i < n ? node_rest(model, k, TISSUE_SKIN) : i < 2 * n ? node_rest(model, k, TISSUE_BONE) : b->flesh.axis[k];
+        vec3 x = i < n       ? node_rest(model, k, TISSUE_SKIN)
+                 : i < 2 * n ? node_rest(model, k, TISSUE_BONE)
+                             : b->flesh.axis[k];
         vec3_store(rest + 3 * i, vec3_madd(vec3_load(model->centre), x, model->size));
         first[i] = at;
         for (int w = weights->first[point]; w < weights->first[point + 1]; w++) {
@@ -582,7 +585,7 @@ static bool arrays_push(builder *b)
     tissue_model *model = b->model;
     arena *memory = b->build->memory;
     int n = model->count;
-    model->rest = ARENA_ARRAY(memory, float, (size_t)n * COLUMN);
+    model->rest = ARENA_ARRAY(memory, float, (size_t)n *COLUMN);
     model->mass = ARENA_ARRAY(memory, float, n * 4);
     model->shares = ARENA_ARRAY(memory, float, n * 4);
     model->bone_springs = ARENA_ARRAY(memory, float, n);
@@ -654,11 +657,14 @@ cutis_result tissue_model_build(const solver_build *build, tissue_model *model, 
                             .self_contact = v[TISSUE_SELF_COLLISION] != 0,
                             .damping = (float)v[TISSUE_DAMPING],
                             .gap = (float)v[TISSUE_CONTACT_GAP]};
+
+    /* lengths in sizes */
     model->gravity = (float)(v[TISSUE_GRAVITY] / (v[TISSUE_UNIT] * (double)model->size));
     for (int c = 0; c < 3; c++) model->centre[c] = 0.5f * (character->bounds_min[c] + character->bounds_max[c]);
     if (model->count == 0)
         return error_set(error, CUTIS_ERROR_DATA, "solver tissue needs a mesh, and the character has no points");
 
+    /* all of it in one builder */
     arena scratch = arena_create(&build->allocator);
     builder b = {.build = build, .model = model, .scratch = &scratch};
     cutis_result result = model_fill(&b, error);

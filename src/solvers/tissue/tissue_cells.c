@@ -162,7 +162,8 @@ static inline gauss_plane plane_find(v3 p_up, v3 q_up, v3 p_low, v3 q_low, v3 me
     return g;
 }
 
-/* Add the volume terms of a wedge between layers l and l + 1 of a triangle. values: stiffness, target, hourglass two. */
+/* Add the volume terms of a wedge between layers l and l + 1 of a triangle. values: stiffness, target, hourglass two.
+ */
 static inline void wedge_add(column_system *s, int l, const v3 *x, const v3 *p, const v3 *q, const float *values)
 {
     vfloat bulk = v_load(values), target = v_load(values + LANES);
@@ -269,7 +270,8 @@ static inline void column_solve(column_system *s, v3 step[TISSUE_LAYERS])
     }
 }
 
-/* Shorten a step to the limits of nodes and of contact; 0 where it is not finite. Returns the longest motion squared. */
+/* Shorten a step to the limits of nodes and of contact; 0 where it is not finite. Returns the longest motion squared.
+ */
 static inline vfloat step_limit(const tissue_run *run, const int32_t *own, v3 step[TISSUE_LAYERS])
 {
     int32_t at[LANES];

@@ -7,7 +7,7 @@
  * distance from everything it may touch. So nothing crosses. The first iterate and the result are checked by
  * continuous detection against everything near (contact_pair_impact), and shortened where they would cross.
  *
- * Friction is Coulomb's, smoothed as by Li et al. 2020: it grows with the slip of the substep up to the sticking speed.
+ * Friction is in tissue_friction.c.
  * Props are planes with the same energy, continued by a parabola where a point is inside.
  */
 #include <string.h>
@@ -102,6 +102,7 @@ static void pairs_take(tissue_run *run)
             pair->friction += 0.25f * m->friction[pair->base.v[v]];
         }
         pair->stiffness = 2 * scale / pair->base.gap;
+        pair->slip = tissue_slip_start(run, &pair->base);
     }
 }
 
@@ -131,6 +132,7 @@ void tissue_contact_begin(tissue_run *run)
 
 bool tissue_contact_end(tissue_run *run)
 {
+    tissue_slip_update(run);
     if (!run->m->self_contact || run->m->mesh->triangle_count == 0) return true;
     bool resolved = impacts_resolve(run);
     tissue_yield_update(run, !resolved);
@@ -193,47 +195,65 @@ static void touch_add(float *touch, vec3 gradient, vec3 direction, float along, 
         for (int c = r; c < 3; c++, at++) touch[at] += (along - across) * n[r] * n[c] + (r == c ? across : 0);
 }
 
-/* What friction adds, over the slip: force over slip length, smoothed below the sticking speed. */
-static float friction_slope(const tissue_run *run, float friction, float force, float slip)
+vec3 tissue_pair_slip(const tissue_run *run, const tissue_pair *pair)
 {
-    float sticking = (float)(STICKING_SPEED * run->h);
-    float over = slip < sticking ? (2 - slip / sticking) / sticking : 1 / slip;
-    return friction * force * over;
+    const contact_pair *base = &pair->base;
+    vec3 slip = pair->slip;
+    for (int v = 0; v < 4; v++) {
+        vec3 move = vec3_sub(skin_at(run, base->v[v]), vec3_load(run->w.skin_old + 3 * base->v[v]));
+        slip = vec3_madd(slip, move, base->weights[v]);
+    }
+    return vec3_madd(slip, base->normal, -vec3_dot(slip, base->normal));
 }
 
 /* Node v of a pair. same: how many of its points move at the same time. */
 static void pair_gather(const tissue_run *run, const tissue_pair *pair, int v, int same, float *touch)
 {
     const contact_pair *base = &pair->base;
-    vec3 moved = {0, 0, 0}, slip = {0, 0, 0};
+    vec3 moved = {0, 0, 0}, slip = tissue_pair_slip(run, pair);
     for (int j = 0; j < 4; j++) {
-        vec3 z = skin_at(run, base->v[j]);
-        moved = vec3_madd(moved, vec3_sub(z, vec3_load(run->w.skin + 3 * base->v[j])), base->weights[j]);
-        slip = vec3_madd(slip, vec3_sub(z, vec3_load(run->w.skin_old + 3 * base->v[j])), base->weights[j]);
+        vec3 move = vec3_sub(skin_at(run, base->v[j]), vec3_load(run->w.skin + 3 * base->v[j]));
+        moved = vec3_madd(moved, move, base->weights[j]);
     }
 
     /* force at the iterate, to first order since the evaluation */
     float force = MAX(pair->force - pair->slope * vec3_dot(base->normal, moved), 0);
-    slip = vec3_madd(slip, base->normal, -vec3_dot(slip, base->normal));
-    float rub = friction_slope(run, pair->friction, force, vec3_length(slip));
+    float rub = tissue_friction_slope(pair->friction, force, vec3_length(slip));
     float w = base->weights[v];
     vec3 gradient = vec3_madd(vec3_scale(slip, rub * w), base->normal, -force * w);
     touch_add(touch, gradient, base->normal, (float)same * w * w * pair->slope, (float)same * w * w * rub);
 }
 
-static void plane_gather(const tissue_run *run, const contact_plane *plane, float *touch)
+/* Force of a plane on its point, and its derivative by distance. */
+static float plane_press(const tissue_run *run, const contact_plane *plane, float *slope)
 {
     const tissue_model *m = run->m;
-    int k = plane->point;
-    vec3 z = skin_at(run, k);
-    float force, slope, gap = m->gap;
-    float d = vec3_dot(plane->normal, z) - plane->offset + gap;
-    energy_find(2 * m->touch_scale[k] / gap, gap, d, MIN_PLANE_SHARE, &force, &slope);
-    if (!(force > 0)) return;
+    float force, d = vec3_dot(plane->normal, skin_at(run, plane->point)) - plane->offset + m->gap;
+    energy_find(2 * m->touch_scale[plane->point] / m->gap, m->gap, d, MIN_PLANE_SHARE, &force, slope);
+    return force;
+}
 
-    vec3 slip = vec3_sub(vec3_sub(z, vec3_load(run->w.skin_old + 3 * k)), vec3_scale(plane->velocity, (float)run->h));
-    slip = vec3_madd(slip, plane->normal, -vec3_dot(slip, plane->normal));
-    float rub = friction_slope(run, plane->friction, force, vec3_length(slip));
+float tissue_plane_force(const tissue_run *run, const contact_plane *plane)
+{
+    float slope;
+    return plane_press(run, plane, &slope);
+}
+
+vec3 tissue_plane_slip(const tissue_run *run, const contact_plane *plane)
+{
+    int k = plane->point;
+    vec3 slip = vec3_sub(skin_at(run, k), vec3_load(run->w.skin_old + 3 * k));
+    slip = vec3_madd(slip, plane->velocity, -(float)run->h);
+    slip = vec3_add(slip, vec3_load(run->s.slip + 3 * k));
+    return vec3_madd(slip, plane->normal, -vec3_dot(slip, plane->normal));
+}
+
+static void plane_gather(const tissue_run *run, const contact_plane *plane, float *touch)
+{
+    float slope, force = plane_press(run, plane, &slope);
+    if (!(force > 0)) return;
+    vec3 slip = tissue_plane_slip(run, plane);
+    float rub = tissue_friction_slope(plane->friction, force, vec3_length(slip));
     touch_add(touch, vec3_madd(vec3_scale(slip, rub), plane->normal, -force), plane->normal, slope, rub);
 }
 
@@ -252,8 +272,8 @@ static void drags_gather(const tissue_run *run, int begin, int end)
         if (!(vec3_length2(target) < 1e4f)) continue;
         for (int l = 0; l < TISSUE_LAYERS; l++) weight += run->w.pull_weight[4 * k + l];
         float spring = weight * strength / (1 - strength);
-        touch_add(run->w.touch + TOUCH * k, vec3_scale(vec3_sub(skin_at(run, k), target), spring),
-                  vec3_make(0, 0, 0), 0, spring);
+        touch_add(run->w.touch + TOUCH * k, vec3_scale(vec3_sub(skin_at(run, k), target), spring), vec3_make(0, 0, 0),
+                  0, spring);
     }
 }
 

@@ -18,6 +18,7 @@ static tissue_state state_view(const tissue_model *m, void *memory, size_t *size
     s.a = KIT_CARVE(&block, float, records);
     s.turns = KIT_CARVE(&block, float, m->joint_count * 4);
     s.drive = KIT_CARVE(&block, float, m->drive.count * 3);
+    s.slip = KIT_CARVE(&block, float, m->count * 3);
     s.released = KIT_CARVE(&block, float, m->count);
     s.outputs = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 10);
     if (size) *size = block.used;
@@ -44,6 +45,7 @@ static tissue_work work_view(const tissue_model *m, void *memory, size_t *size)
     w.pull_weight = KIT_CARVE(&block, float, n * 4);
     w.touch = KIT_CARVE(&block, float, n *TOUCH);
     w.limits = KIT_CARVE(&block, float, n);
+    w.slips = KIT_CARVE(&block, float, n * 4);
     w.moves = KIT_CARVE(&block, float, m->block_count);
 
     /* skeleton */
@@ -105,6 +107,7 @@ void tissue_state_rest(tissue_run *run)
     memcpy(run->s.x, m->rest, bytes);
     memset(run->s.v, 0, bytes);
     memset(run->s.a, 0, bytes);
+    memset(run->s.slip, 0, (size_t)m->count * 3 * sizeof(float));
     memset(run->s.released, 0, (size_t)m->count * sizeof(float));
     memset(run->w.touch, 0, (size_t)m->count * TOUCH * sizeof(float));
 }
@@ -120,6 +123,7 @@ void tissue_teleport(const void *data, void *state, const float transform[12])
     mat34_decompose(matrix, &translation, &rotation, &scale);
     mat3 turn = quat_matrix(rotation);
 
+    /* places and directions of the nodes */
     for (int i = 0; i < COLUMN * m->count; i++) {
         if (i % COLUMN >= 4) continue;
         float *places[2] = {s.z + i, s.x + i}, *directions[2] = {s.v + i, s.a + i};
@@ -132,6 +136,9 @@ void tissue_teleport(const void *data, void *state, const float transform[12])
             for (int c = 0; c < 3; c++) directions[j][4 * c] = (&d.x)[c];
         }
     }
+
+    /* slip, skeleton and outputs */
+    for (int k = 0; k < m->count; k++) vec3_store(s.slip + 3 * k, mat3_vector(turn, vec3_load(s.slip + 3 * k)));
     for (int i = 0; i < m->drive.count; i++)
         vec3_store(s.drive + 3 * i, kit_transform(transform, centre, m->size, vec3_load(s.drive + 3 * i)));
     for (int i = 0; i < 3 * m->character->vertex_count; i++)

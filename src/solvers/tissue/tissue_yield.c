@@ -29,8 +29,7 @@ static void push_limits(const tissue_model *m, const contact_pair *pair, float l
         float *depth = depths + (v >= pair_middle(pair));
         *depth = MAX(*depth, m->depths[pair->v[v]]);
     }
-    for (int side = 0; side < 2; side++)
-        limits[side] = depths[side] + MIN(depths[1 - side], depths[side]) + m->gap;
+    for (int side = 0; side < 2; side++) limits[side] = depths[side] + MIN(depths[1 - side], depths[side]) + m->gap;
 }
 
 /* How far contact has pushed either side of a pair from where the skeleton carries it. */
