@@ -18,6 +18,7 @@
     ENTRY(crowd)       \
     ENTRY(layers)      \
     ENTRY(layers_sums) \
+    ENTRY(tissue)      \
     ENTRY(springs)     \
     ENTRY(slide)       \
     ENTRY(solvers)     \

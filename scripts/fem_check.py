@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""fem_check.py: solver `layers` against finite elements of the same flesh.
+"""fem_check.py: solver `layers` or `tissue` against finite elements of the same flesh.
 
-usage: scripts/fem_check.py [--program P] [--output DIR] [SCENE ...]       SCENE: bend, press, sag (all when not given)
+usage: scripts/fem_check.py [--solver S] [--set KEY=VALUE ...] [--fine N] [--alternate] [--degrees D] [--regions]
+                            [--program P] [--output DIR] [SCENE ...]
+       S: layers (the default) or tissue; N: points of the solver's bar per interval of the elements (1);
+       SCENE: bend, press, sag (all when not given)
 
-A round bar of flesh with two bones in its axis is made here, and settled by `cutis bake --solver layers`. CalculiX
+A round bar of flesh with two bones in its axis is made here, and settled by `cutis bake --solver S`. CalculiX
 (Debian: calculix-ccx) then computes the same flesh as a Neo-Hookean solid: quadratic hexahedra between the solver's
-bone layer, which is put where the solver has it, and the free skin. The ends of the bar are held.
-  bend   the second bone turns by 60 degrees; nothing but the bones moves the flesh, so the modulus does not matter
+bone layer, which is put where the solver has it, and the free skin. The ends of the bar are held. For `tissue` each of
+its three layers is one layer of elements, with the ratio of moduli that the solver has; for `layers`, whose stiffness
+is no modulus, the flesh is uniform.
+  bend   the second bone turns by D degrees (60); nothing but the bones moves the flesh, so the modulus does not matter
   press  a flat table, a third as long as the bar, is pressed into its side by 0.15 of its radius, without
          friction
   sag    an acceleration of 9.81 m/s2 across the bar; the modulus is that at which the sag has the solver's mean
@@ -24,37 +29,42 @@ import sys
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RADIUS, LENGTH, ROUND, ALONG, DEEP = 0.06, 0.6, 32, 48, 4
+RADIUS, LENGTH, ROUND, ALONG = 0.06, 0.6, 32, 48
+MAX_DEEP = 6  # intervals of the grid through the flesh
 DENSITY, POISSON = 1000.0, 0.49
 TABLE = 0.2  # length of what is pressed into the bar
-POINTS = ROUND * (ALONG + 1)
 
 
 # ---- the bar ----
 
-def bar_points():
-    """(ALONG + 1, ROUND, 3): rings along x."""
-    x = np.linspace(-LENGTH / 2, LENGTH / 2, ALONG + 1)
-    a = np.arange(ROUND) * 2 * np.pi / ROUND
-    rings = np.zeros((ALONG + 1, ROUND, 3))
+def bar_points(fine=1):
+    """(fine * ALONG + 1, fine * ROUND, 3): rings along x."""
+    x = np.linspace(-LENGTH / 2, LENGTH / 2, fine * ALONG + 1)
+    a = np.arange(fine * ROUND) * 2 * np.pi / (fine * ROUND)
+    rings = np.zeros((fine * ALONG + 1, fine * ROUND, 3))
     rings[..., 0] = x[:, None]
     rings[..., 1] = RADIUS * np.cos(a)
     rings[..., 2] = RADIUS * np.sin(a)
     return rings
 
 
-def bar_write(path, degrees):
+def bar_write(path, degrees, fine, alternate):
     """A .glb of the bar: joints at one end and in the middle, and a clip in which the second turns about z."""
-    rings = bar_points()
+    rings = bar_points(fine)
+    across, long = fine * ROUND, fine * ALONG
+    count = across * (long + 1)
     points = np.concatenate([rings.reshape(-1, 3), [[-LENGTH / 2, 0, 0], [LENGTH / 2, 0, 0]]])
     faces = []
-    for i in range(ALONG):
-        for j in range(ROUND):
-            a, b = i * ROUND + j, i * ROUND + (j + 1) % ROUND
-            faces += [[a, b, b + ROUND], [a, b + ROUND, a + ROUND]]
-    for j in range(ROUND):
-        k = (j + 1) % ROUND
-        faces += [[POINTS, k, j], [POINTS + 1, ALONG * ROUND + j, ALONG * ROUND + k]]
+    for i in range(long):
+        for j in range(across):
+            a, b = i * across + j, i * across + (j + 1) % across
+            if alternate and (i + j) % 2:
+                faces += [[a, b, a + across], [b, b + across, a + across]]
+            else:
+                faces += [[a, b, b + across], [a, b + across, a + across]]
+    for j in range(across):
+        k = (j + 1) % across
+        faces += [[count, k, j], [count + 1, long * across + j, long * across + k]]
     triangle = points[np.array(faces)]
     if np.einsum("ij,ij->i", triangle[:, 0], np.cross(triangle[:, 1], triangle[:, 2])).sum() < 0:
         faces = [face[::-1] for face in faces]
@@ -109,17 +119,36 @@ def bar_write(path, degrees):
 
 
 def settle(options, name, degrees, more):
-    """(skin, bone, linear), each (ALONG + 1, ROUND, 3): where solver layers and linear skinning come to rest."""
+    """Where the solver comes to rest: (layers from skin to bone, linear skinning), and the layers at rest."""
     path = os.path.join(options.output, name)
-    bar_write(path + ".glb", degrees)
+    bar_write(path + ".glb", degrees, options.fine, options.alternate)
     common = [path + ".glb", "--detail", "drawn", "--fps", "2", "-q"]
-    subprocess.run([options.program, "bake", *common, "--solver", "layers", "--outputs", "bone", "-o", path + ".npy",
-                    *more], check=True)
+    inner = ["fat", "muscle", "bone"] if options.solver == "tissue" else ["bone"]
+    more = more + [word for setting in options.set for word in ("--set", setting)]
+    subprocess.run([options.program, "bake", *common, "--solver", options.solver, "--outputs", ",".join(inner),
+                    "-o", path + ".npy", *more], check=True)
     subprocess.run([options.program, "bake", *common, "--solver", "lbs", "-o", path + ".lbs.npy"], check=True)
-    last = [np.load(path + end)[-1][:POINTS].reshape(ALONG + 1, ROUND, 3).astype("f8")
-            for end in (".npy", ".npy.bone.npy", ".lbs.npy")]
-    first = np.load(path + ".npy.bone.npy")[0][:POINTS].reshape(ALONG + 1, ROUND, 3).astype("f8")
-    return last, first
+
+    def frame(end, index):
+        fine = options.fine
+        rings = np.load(path + end)[index][:fine * ROUND * (fine * ALONG + 1)].reshape(fine * ALONG + 1, fine * ROUND, 3)
+        return rings[::fine, ::fine].astype("f8")
+
+    ends = [".npy"] + [".npy.%s.npy" % layer for layer in inner]
+    rest = [bar_points()] + [frame(end, 0) for end in ends[1:]]
+    return [frame(end, -1) for end in ends], frame(".lbs.npy", -1), rest
+
+
+def shear_moduli(options):
+    """Ratios of the shear moduli of the layers of elements, from skin to bone."""
+    if options.solver != "tissue":
+        return [1, 1]
+    table = json.loads(subprocess.run([options.program, "solvers", options.solver, "--json"], check=True,
+                                      capture_output=True, text=True).stdout)
+    values = {parameter["name"]: parameter["default"] for parameter in table["parameters"]}
+    values.update(setting.split("=", 1) for setting in options.set)
+    moduli = np.array([float(values[tissue + "_stiffness"]) for tissue in ("skin", "fat", "muscle")]) ** 2
+    return list(moduli / moduli.max())
 
 
 # ---- finite elements ----
@@ -128,38 +157,45 @@ def node_of(i, j, k):
     """Number of a node of the grid along, round and deep, or None where a quadratic hexahedron has none."""
     if i % 2 + j % 2 + k % 2 > 1:
         return None
-    return 1 + (i * ROUND + j % ROUND) * (DEEP + 1) + k
+    return 1 + (i * ROUND + j % ROUND) * (MAX_DEEP + 1) + k
 
 
-def elements():
+def elements(k):
+    """Nodes of the elements between depths k and k + 2 of the grid."""
     for i in range(0, ALONG, 2):
         for j in range(0, ROUND, 2):
-            for k in range(0, DEEP, 2):
-                low = [(0, 0), (2, 0), (2, 2), (0, 2)]
-                sides = [(1, 0), (2, 1), (1, 2), (0, 1)]
-                yield [node_of(i + a, j + b, k + c) for c, ring in ((0, low), (2, low), (0, sides), (2, sides), (1, low))
-                       for a, b in ring]
+            low = [(0, 0), (2, 0), (2, 2), (0, 2)]
+            sides = [(1, 0), (2, 1), (1, 2), (0, 1)]
+            yield [node_of(i + a, j + b, k + c) for c, ring in ((0, low), (2, low), (0, sides), (2, sides), (1, low))
+                   for a, b in ring]
 
 
-def solve(options, name, rest, fixed, shear, load):
+def solve(options, name, rest, fixed, moduli, load):
     """Displacements by node. rest: node -> place; fixed: (node, axis) -> displacement; load: acceleration."""
     path = os.path.join(options.output, name)
-    bulk = 2 * shear * (1 + POISSON) / (3 * (1 - 2 * POISSON))
     with open(path + ".inp", "w") as file:
         print("*NODE, NSET=ALL", file=file)
         for n, x in rest.items():
             print("%d, %.9g, %.9g, %.9g" % (n, *x), file=file)
-        print("*ELEMENT, TYPE=C3D20R, ELSET=FLESH", file=file)
-        for number, corners in enumerate(elements(), 1):
-            print(", ".join(map(str, [number, *corners[:14]])) + ",\n" + ", ".join(map(str, corners[14:])), file=file)
-        print("*MATERIAL, NAME=FLESH\n*HYPERELASTIC, NEO HOOKE\n%.9g, %.9g" % (shear / 2, 2 / bulk), file=file)
-        print("*DENSITY\n%g\n*SOLID SECTION, ELSET=FLESH, MATERIAL=FLESH" % DENSITY, file=file)
-        print("*STEP, NLGEOM, INC=400\n*STATIC\n0.1, 1., 1e-6, 0.2\n*BOUNDARY", file=file)
+        number = 0
+        for layer, shear in enumerate(moduli):
+            print("*ELEMENT, TYPE=C3D20R, ELSET=FLESH%d" % layer, file=file)
+            for corners in elements(2 * layer):
+                number += 1
+                print(", ".join(map(str, [number, *corners[:14]])) + ",\n" + ", ".join(map(str, corners[14:])),
+                      file=file)
+            bulk = 2 * shear * (1 + POISSON) / (3 * (1 - 2 * POISSON))
+            print("*MATERIAL, NAME=FLESH%d\n*HYPERELASTIC, NEO HOOKE\n%.9g, %.9g" % (layer, shear / 2, 2 / bulk),
+                  file=file)
+            print("*DENSITY\n%g\n*SOLID SECTION, ELSET=FLESH%d, MATERIAL=FLESH%d" % (DENSITY, layer, layer), file=file)
+        print("*STEP, NLGEOM, INC=400\n*STATIC\n0.25, 1., 1e-6, 0.5\n*BOUNDARY", file=file)
         for (n, axis), value in sorted(fixed.items()):
             print("%d, %d, %d, %.9g" % (n, axis + 1, axis + 1, value), file=file)
         length = float(np.linalg.norm(load))
         if length > 0:
-            print("*DLOAD\nFLESH, GRAV, %.9g, %.9g, %.9g, %.9g" % (length, *(np.array(load) / length)), file=file)
+            print("*DLOAD", file=file)
+            for layer in range(len(moduli)):
+                print("FLESH%d, GRAV, %.9g, %.9g, %.9g, %.9g" % (layer, length, *(np.array(load) / length)), file=file)
         print("*NODE PRINT, NSET=ALL, FREQUENCY=1000\nU\n*END STEP", file=file)
     run = subprocess.run(["ccx", name], cwd=options.output, capture_output=True, text=True,
                          env={**os.environ, "OMP_NUM_THREADS": "1"})
@@ -173,29 +209,34 @@ def solve(options, name, rest, fixed, shear, load):
     return moved
 
 
-def flesh(options, name, skin, bone, bone_rest, shear=1e4, load=(0, 0, 0), table=None):
+def grid_layer(layers, k, deep):
+    """Surface of the grid at depth k of `deep`, between the given layers."""
+    place = k * (len(layers) - 1) / deep
+    low = min(int(place), len(layers) - 2)
+    return (low + 1 - place) * layers[low] + (place - low) * layers[low + 1]
+
+
+def flesh(options, name, layers, layers_rest, moduli, load=(0, 0, 0), table=None):
     """Skin by finite elements: (places, mask), each over (ALONG + 1, ROUND)."""
-    rings = bar_points()
+    deep = 2 * len(moduli)
     rest, fixed = {}, {}
-    for i in range(ALONG + 1):
-        for j in range(ROUND):
-            for k in range(DEEP + 1):
+    for k in range(deep + 1):
+        surface, goal = grid_layer(layers_rest, k, deep), grid_layer(layers, k, deep)
+        for i in range(ALONG + 1):
+            for j in range(ROUND):
                 n = node_of(i, j, k)
                 if n is None:
                     continue
-                share = k / DEEP
-                rest[n] = (1 - share) * rings[i, j] + share * bone_rest[i, j]
-                held = i in (0, ALONG)
-                if k == DEEP or held:
-                    goal = (1 - share) * skin[i, j] + share * bone[i, j]
+                rest[n] = surface[i, j]
+                if k == deep or i in (0, ALONG):
                     for axis in range(3):
-                        fixed[n, axis] = goal[axis] - rest[n][axis]
+                        fixed[n, axis] = goal[i, j, axis] - rest[n][axis]
 
     # the table: what is above it goes into its plane, until nothing is; a round bar only widens where it is pressed,
     # so that nothing has to be let go
     touching = {}
     while True:
-        moved = solve(options, name, rest, {**fixed, **touching}, shear, load) if table is None or touching else {}
+        moved = solve(options, name, rest, {**fixed, **touching}, moduli, load) if table is None or touching else {}
         before = len(touching)
         for i in range(1, ALONG):
             for j in range(ROUND):
@@ -215,19 +256,43 @@ def flesh(options, name, skin, bone, bone_rest, shear=1e4, load=(0, 0, 0), table
 
 # ---- scenes ----
 
-def tell(name, skin, linear, places, mask, more=""):
-    diagonal = np.linalg.norm([LENGTH, 2 * RADIUS, 2 * RADIUS])
+def deviations(x, places):
+    """Distances over the diagonal of the bar, in %."""
+    return 100 * np.linalg.norm(x - places, axis=-1) / np.linalg.norm([LENGTH, 2 * RADIUS, 2 * RADIUS])
 
+
+def report(options, name, skin, linear, places, mask, more=""):
     def figures(x):
-        d = 100 * np.linalg.norm(x - places, axis=-1)[mask] / diagonal
-        return "%.2f | %.2f | %.2f" % (d.mean(), np.percentile(d, 95), d.max())
+        d = deviations(x, places)[mask]
+        return "%.3f | %.2f | %.2f" % (d.mean(), np.percentile(d, 95), d.max())
 
     print("| %s | %s | %s |%s" % (name, figures(skin), figures(linear), more), flush=True)
+    if options.regions:
+        report_regions(skin, places, mask)
+
+
+def report_regions(skin, places, mask):
+    """Mean, largest and mean outward deviation by distance from the middle of the bar and by side."""
+    rings = bar_points()
+    d = deviations(skin, places)
+    normals = np.cross(np.roll(places, -1, 1) - np.roll(places, 1, 1), np.gradient(places, axis=0))
+    normals /= np.maximum(np.linalg.norm(normals, axis=-1, keepdims=True), 1e-12)
+    normals *= np.sign((normals * (places - places.mean(1, keepdims=True))).sum(-1, keepdims=True).mean())
+    outward = 100 * ((skin - places) * normals).sum(-1) / np.linalg.norm([LENGTH, 2 * RADIUS, 2 * RADIUS])
+    angle = rings[..., 1] / RADIUS
+    sides = {"+y": angle > 0.7, "side": np.abs(angle) <= 0.7, "-y": angle < -0.7}
+    edges = [0, 0.04, 0.08, 0.12, 0.16, 0.24, 0.31]
+    for low, high in zip(edges[:-1], edges[1:]):
+        for side, chosen in sides.items():
+            at = mask & chosen & (np.abs(rings[..., 0]) >= low) & (np.abs(rings[..., 0]) < high)
+            print("    %.2f to %.2f m from the middle, %-4s mean %.3f, largest %.2f, outwards %+.3f" %
+                  (low, high, side, d[at].mean(), d[at].max(), outward[at].mean()))
 
 
 def bend(options):
-    (skin, bone, linear), bone_rest = settle(options, "bend", 60, ["--set", "self_collision=off"])
-    tell("bend", skin, linear, *flesh(options, "bend_fem", skin, bone, bone_rest))
+    layers, linear, rest = settle(options, "bend", options.degrees, ["--set", "self_collision=off"])
+    moduli = 1e4 * np.array(shear_moduli(options))
+    report(options, "bend", layers[0], linear, *flesh(options, "bend_fem", layers, rest, moduli))
 
 
 def press(options):
@@ -240,27 +305,35 @@ def press(options):
     text += b" " * (-len(text) % 4)
     with open(table, "wb") as file:
         file.write(struct.pack("<IIIII", 0x46546C67, 2, 20 + len(text), len(text), 0x4E4F534A) + text)
-    (skin, bone, linear), bone_rest = settle(options, "press", 0, ["--set", "friction=0", "--prop", table])
-    tell("press", skin, linear, *flesh(options, "press_fem", skin, bone, bone_rest, table=level))
+    layers, linear, rest = settle(options, "press", 0, ["--set", "friction=0", "--set", "self_collision=off", "--prop", table])
+    moduli = 1e4 * np.array(shear_moduli(options))
+    report(options, "press", layers[0], linear, *flesh(options, "press_fem", layers, rest, moduli, table=level))
 
 
 def sag(options):
-    (skin, bone, linear), bone_rest = settle(options, "sag", 0, ["--set", "acceleration=0,-9.81,0"])
-    shear = 1e4
+    layers, linear, rest = settle(options, "sag", 0, ["--set", "acceleration=0,-9.81,0"])
+    skin, ratios, shear = layers[0], np.array(shear_moduli(options)), 1e4
     for _ in range(4):
-        places, mask = flesh(options, "sag_fem", linear, bone, bone_rest, shear, (0, -9.81, 0))
+        places, mask = flesh(options, "sag_fem", [linear] + layers[1:], rest, shear * ratios, (0, -9.81, 0))
         inner = mask.copy()
         inner[: ALONG // 6] = inner[-(ALONG // 6):] = False
         ratio = (places - linear)[inner][:, 1].mean() / (skin - linear)[inner][:, 1].mean()
         shear *= ratio
-    thickness = np.linalg.norm(bar_points() - bone_rest, axis=-1).mean()
+    thickness = np.linalg.norm(rest[0] - rest[-1], axis=-1).mean()
     frequency = np.sqrt(shear / DENSITY) / (4 * thickness)
-    tell("sag", skin, linear, places, mask, " shear modulus %.2f kPa: flesh %.0f mm thick swings at %.1f Hz" %
-         (shear / 1000, 1000 * thickness, frequency))
+    report(options, "sag", skin, linear, places, mask,
+           " greatest shear modulus %.2f kPa: a slab of it %.0f mm thick swings at %.1f Hz" %
+           (shear / 1000, 1000 * thickness, frequency))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--solver", choices=["layers", "tissue"], default="layers")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the solver")
+    parser.add_argument("--fine", type=int, default=1, help="points of the solver's bar per interval of the elements")
+    parser.add_argument("--alternate", action="store_true", help="diagonals of the bar's squares in turn, not all one way")
+    parser.add_argument("--degrees", type=float, default=60, help="how far the bar bends")
+    parser.add_argument("--regions", action="store_true", help="print deviations by region, too")
     parser.add_argument("--program", default=os.path.join(ROOT, "build/release/bin/cutis"))
     parser.add_argument("--output", default=os.path.join(ROOT, "build/fem"))
     parser.add_argument("scenes", nargs="*", default=[])
@@ -273,7 +346,7 @@ def main():
         sys.exit("fem_check.py: CalculiX (ccx) is not installed; Debian has it as calculix-ccx")
     options.program = os.path.abspath(options.program)
     os.makedirs(options.output, exist_ok=True)
-    print("| scene | layers: mean | 95 % | largest | linear skinning: mean | 95 % | largest |")
+    print("| scene | %s: mean | 95 %% | largest | linear skinning: mean | 95 %% | largest |" % options.solver)
     print("|---|---|---|---|---|---|---|")
     for name in options.scenes or scenes:
         scenes[name](options)

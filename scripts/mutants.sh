@@ -41,6 +41,20 @@ contact-pull | src/contact/contact_pair.c | s/float next = MAX(pair->lambda - va
 contact-motion | src/contact/contact_search.c | s/return (room > 0) \& (left > 0);/return (room > 0) \& (left > -1e9f);/ | test_contact
 contact-near | src/contact/contact_search.c | s/ + v_sqrt(moved2);/;/ | test_contact
 contact-flat | src/contact/contact_search.c | s/return rounds == 1;/return true;/ | test_contact
+tissue-shear | src/solvers/tissue/tissue_build.c | s/sum += table->modulus\[at\] \* table->rest/sum -= table->modulus[at] * table->rest/ | test_tissue
+tissue-volume | src/solvers/tissue/tissue_cells.c | s/vfloat pressure = bulk \* (half \* (a.volume + b.volume) - target)/vfloat pressure = bulk * (target - half * (a.volume + b.volume))/ | test_tissue
+tissue-dilatation | src/solvers/tissue/tissue_build.c | s/values\[1\] = (1 + modulus \/ bulk)/values[1] = (1 - modulus \/ bulk)/ | test_tissue
+tissue-hourglass | src/solvers/tissue/tissue_cells.c | s/vfloat twist = hourglass \* (half \* (a.volume - b.volume) - difference)/vfloat twist = hourglass * (difference - half * (a.volume - b.volume))/ | test_tissue
+tissue-bone | src/solvers/tissue/tissue_drive.c | s/(double)m->bone_springs\[k\] : 0/-(double)m->bone_springs[k] : 0/ | test_tissue
+tissue-inertia | src/solvers/tissue/tissue_drive.c | s/\*pull = x0 - ((1 - t->am) \* a_fixed/*pull = x0 + ((1 - t->am) * a_fixed/ | test_tissue
+tissue-damping | src/solvers/tissue/tissue_drive.c | s/+ c \* slip - outer/- c * slip - outer/ | test_tissue
+tissue-gravity | src/solvers/tissue/tissue_drive.c | s/vec3 down = {0, -run->m->gravity, 0}/vec3 down = {0, -run->m->gravity * run->m->size, 0}/ | test_tissue
+tissue-colours | src/solvers/tissue/tissue_build.c | s/while (colour < 4095 \&\& .*;/colour = p % 2;/ | test_tissue
+tissue-column | src/solvers/tissue/tissue_cells.c | s/s->gradient\[l - 1\] = v3_sub(s->gradient\[l - 1\], mat_vector/s->gradient[l - 1] = v3_add(s->gradient[l - 1], mat_vector/ | test_tissue
+tissue-column-back | src/solvers/tissue/tissue_cells.c | s/v3_add(s->gradient\[l\], mat_transposed_vector/v3_sub(s->gradient[l], mat_transposed_vector/ | test_tissue
+tissue-acceleration | src/solvers/tissue/tissue_accelerate.c | s/if (iteration > 0 \&\& !(w->norm2 <= before))/if (iteration > 0 \&\& !(w->norm2 <= 1e9 * before))/ | test_tissue
+tissue-contact | src/solvers/tissue/tissue_contact.c | s/base->normal, -force \* w)/base->normal, force * w)/ | test_tissue
+tissue-teleport | src/solvers/tissue/tissue_state.c | s/vec3 d = mat3_vector(turn, \(.*\));$/vec3 d = \1;/ | test_tissue
 lattice-sums | src/solvers/lattice/lattice_sweep.c | s/sum->b -= term.b;/sum->b += term.b;/ | test_lattice
 lattice-identity | src/solvers/lattice/lattice_match.c | s/r.m\[i\] - v_set(1)/r.m[i] - v_set(0.9f)/ | test_lattice
 springs-pull | src/solvers/springs/springs_contact.c | s/float next = MAX(\(c->lambda - .*\), 0.0f);/float next = \1;/ | test_springs

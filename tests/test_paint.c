@@ -76,6 +76,9 @@ static void maps_change_what_they_are_for(void **unused)
                  {"lattice", "stiffness", NULL, 0.1f, 1},
                  {"lattice", "fat", NULL, 0, 1},
                  {"lattice", "freeze", NULL, 1, 0},
+                 {"tissue", "stiffness", NULL, 0.1f, 1},
+                 {"tissue", "fat", NULL, 0, 1},
+                 {"tissue", "freeze", NULL, 1, 0},
                  {"springs", "stiffness", NULL, 0.1f, 1},
                  {"springs", "freeze", NULL, 1, 0},
                  {"curves", "freeze", NULL, 1, 0},
@@ -98,6 +101,7 @@ static void joints_carry_parameters(void **unused)
     static const struct {
         const char *solver, *key, *value, *output;
     } cases[] = {{"layers", "layers.bones.forearm.flesh_depth", "0.01", NULL},
+                 {"tissue", "bones.forearm.flesh_depth", "0.01", NULL},
                  {"lattice", "bones.forearm.bone_width", "0.06", NULL},
                  {"springs", "bones.forearm.flesh_young", "0.5", NULL},
                  {"lbs+slide", "bones.forearm.attach", "1", "sliding"}};

@@ -10,6 +10,7 @@
     ENTRY(lbs)             \
     ENTRY(dqs)             \
     ENTRY(layers)          \
+    ENTRY(tissue)          \
     ENTRY(springs)         \
     ENTRY(curves)          \
     ENTRY(slide)           \
