@@ -62,6 +62,7 @@ typedef struct tissue_model {
     float *touch_scale;    /* (count) force at which contact is half closed */
     float *friction;       /* (count) */
     float *depths;         /* (count) of the flesh */
+    float *radii;          /* (count) distance of the skin from the bones' centre lines */
     float *inverse_masses; /* (count) of columns */
 
     /* colours: blocks of LANES columns, and their entries */

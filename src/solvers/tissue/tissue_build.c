@@ -322,6 +322,7 @@ static void moduli_find(builder *b)
         }
         model->friction[k] = (float)kit_point_value(b->build, point, TISSUE_FRICTION);
         model->depths[k] = b->flesh.depths[k];
+        model->radii[k] = vec3_distance(b->flesh.axis[k], node_rest(model, k, TISSUE_SKIN));
     }
 }
 
@@ -592,6 +593,7 @@ static bool arrays_push(builder *b)
     model->touch_scale = ARENA_ARRAY(memory, float, n);
     model->friction = ARENA_ARRAY(memory, float, n);
     model->depths = ARENA_ARRAY(memory, float, n);
+    model->radii = ARENA_ARRAY(memory, float, n);
     model->inverse_masses = ARENA_ARRAY(memory, float, n);
     b->map = ARENA_ARRAY(b->scratch, float, n);
     b->moduli = arena_push(b->scratch, (size_t)n, sizeof *b->moduli);

@@ -2,8 +2,9 @@
  * tissue_yield.c: contact that is disabled where a clip drives bones through flesh.
  *
  * Poses are given, and a clip may ask for what no skin can do: legs through each other. Contact that never gives way
- * then drags the skin along as far as the clip goes. Here it gives way where it pushes the skin further from the
- * skeleton than flesh can be pressed: by its own depth, and by the depth of what presses, at most its own. Contact
+ * then drags the skin along as far as the clip goes. Here it gives way where it pushes the skin further from its place
+ * than to the other side of its bone: by its own distance from the bone, and by that of what presses, at most its own.
+ * Folds of a bent joint stay below that, however thin their flesh is. Contact
  * starts again when the region neither crosses anything nor lies inside the body (contact_release.h). Once the
  * skeleton responds to contact, no pose asks for this, and this file can be deleted.
  */
@@ -12,8 +13,9 @@
 #include "contact/contact_release.h"
 #include "solvers/tissue/tissue.h"
 
-/* Minimum depth that counts, sizes: a centimetre on a person, so that fingers and ears bend out of the way. */
-static const float MIN_YIELD_DEPTH = 0.005f;
+/* Minimum distance from the bone that counts, sizes: a centimetre on a person, so that fingers and ears bend out of the
+ * way. */
+static const float MIN_YIELD_RADIUS = 0.005f;
 /* How far along the skin contact is disabled, over the distance that it pushes. */
 static const float YIELD_SPREAD = 1.5f;
 /* Seconds without crossings after which contact starts again. */
@@ -24,12 +26,12 @@ static int pair_middle(const contact_pair *pair) { return pair->kind == CONTACT_
 /* How far contact may push either side of a pair. */
 static void push_limits(const tissue_model *m, const contact_pair *pair, float limits[2])
 {
-    float depths[2] = {MIN_YIELD_DEPTH, MIN_YIELD_DEPTH};
+    float radii[2] = {MIN_YIELD_RADIUS, MIN_YIELD_RADIUS};
     for (int v = 0; v < 4; v++) {
-        float *depth = depths + (v >= pair_middle(pair));
-        *depth = MAX(*depth, m->depths[pair->v[v]]);
+        float *radius = radii + (v >= pair_middle(pair));
+        *radius = MAX(*radius, m->radii[pair->v[v]]);
     }
-    for (int side = 0; side < 2; side++) limits[side] = depths[side] + MIN(depths[1 - side], depths[side]) + m->gap;
+    for (int side = 0; side < 2; side++) limits[side] = radii[side] + MIN(radii[1 - side], radii[side]) + m->gap;
 }
 
 /* How far contact has pushed either side of a pair from where the skeleton carries it. */
