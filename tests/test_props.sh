@@ -99,7 +99,9 @@ shows "prop 'ball' is not drawn, because 'plain.pc2' does not hold its motion" e
 
 # ---- a prop without effect, or that does not move, says so once ----
 for solver in lbs dqs curves slide; do
-    run 0 bake arm.glb --solver $solver --clip flex --start 0 --end 0.1 --prop ball -o moved.npy
+    output=moved.npy
+    [ $solver = slide ] && output=moved.usda # positions alone cannot hold sliding skin
+    run 0 bake arm.glb --solver $solver --clip flex --start 0 --end 0.1 --prop ball -o $output
     [ "$(grep -c "prop 'ball' has no effect under solver $solver" err)" = 1 ] || fail "$solver: no warning, or several"
 done
 for solver in layers lattice; do
