@@ -103,7 +103,9 @@ static void joints_carry_parameters(void **unused)
     static const struct {
         const char *solver, *key, *value, *output;
     } cases[] = {{"layers", "layers.bones.forearm.flesh_depth", "0.01", NULL},
+#ifdef CUTIS_TISSUE
                  {"tissue", "bones.forearm.flesh_depth", "0.01", NULL},
+#endif
                  {"lattice", "bones.forearm.bone_width", "0.06", NULL},
                  {"springs", "bones.forearm.flesh_young", "0.5", NULL},
                  {"lbs+slide", "bones.forearm.attach", "1", "sliding"}};
