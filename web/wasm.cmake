@@ -12,7 +12,8 @@ file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/io/*
      ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c ${PROJECT_SOURCE_DIR}/src/solvers/*/*_state.c
      ${PROJECT_SOURCE_DIR}/src/bake/*.c)
 list(REMOVE_ITEM cold bake/morph_fit.c solvers/layers/layers_build.c solvers/layers/layers_state.c)
-list(APPEND cold base/error.c base/memory.c base/text.c character/character.c character/character_props.c
+list(APPEND cold body/body_cracks.c body/body_parts.c body/body_sheets.c body/body_size.c contact/contact_untangle.c
+     mesh/separate.c base/error.c base/memory.c base/text.c character/character.c character/character_props.c
      character/joint_parts.c character/joint_shape.c character/pose.c engine/loop.c engine/model.c engine/settings.c
      engine/state.c mesh/texel.c mesh/texel_slide.c mesh/wrinkle.c
      solvers/lattice/lattice_adapt.c solvers/lattice/lattice_embed.c solvers/lattice/lattice_graph.c
