@@ -15,6 +15,11 @@
 #include "solvers/tissue/tissue.h"
 
 /* Distance below which the energy goes on as a parabola, over the gap: keeps numbers finite. */
+/*
+ * Share of its distance to a plane that a point may use in one iteration (the fraction-to-the-boundary rule of interior
+ * point methods). Beyond the gap a plane has no slope, so that Newton's step from there would go through it.
+ */
+static const float MAX_PLANE_APPROACH = 0.9f;
 static const float MIN_DISTANCE_SHARE = 1e-3f, MIN_PLANE_SHARE = 0.05f;
 
 static contact_search_options search_options(const tissue_run *run)
@@ -159,6 +164,11 @@ static void energy_find(float stiffness, float gap, float d, float least, float 
     *force += *slope * (at - d);
 }
 
+static float plane_distance(const tissue_run *run, const contact_plane *plane)
+{
+    return vec3_dot(plane->normal, skin_at(run, plane->point)) - plane->offset + run->m->gap;
+}
+
 static void pairs_evaluate(void *context, int begin, int end)
 {
     tissue_run *run = context;
@@ -172,10 +182,17 @@ static void pairs_evaluate(void *context, int begin, int end)
 
 void tissue_contact_evaluate(tissue_run *run)
 {
+    if (run->pair_count + run->plane_count == 0) return;
+    for (int k = 0; k < run->m->count; k++) run->w.limits[k] = 1e15f;
+    for (int i = 0; i < run->plane_count; i++) {
+        const contact_plane *plane = run->w.planes + i;
+        float d = plane_distance(run, plane), *limit = run->w.limits + plane->point;
+        if (d > 0) *limit = MIN(*limit, MAX_PLANE_APPROACH * d);
+    }
     if (run->pair_count == 0) return;
+
     skin_gather(run, run->w.skin);
     parallel_for(run->input->jobs, run->pair_count, 256, pairs_evaluate, run);
-    for (int k = 0; k < run->m->count; k++) run->w.limits[k] = 1e15f;
     for (int i = 0; i < run->pair_count; i++) {
         const contact_pair *pair = &run->w.pairs[i].base;
         for (int v = 0; v < 4; v++)
@@ -228,7 +245,7 @@ static void pair_gather(const tissue_run *run, const tissue_pair *pair, int v, i
 static float plane_press(const tissue_run *run, const contact_plane *plane, float *slope)
 {
     const tissue_model *m = run->m;
-    float force, d = vec3_dot(plane->normal, skin_at(run, plane->point)) - plane->offset + m->gap;
+    float force, d = plane_distance(run, plane);
     energy_find(2 * m->touch_scale[plane->point] / m->gap, m->gap, d, MIN_PLANE_SHARE, &force, slope);
     return force;
 }
