@@ -3,10 +3,10 @@
  *
  * Poses are given, and a clip may ask for what no skin can do: legs through each other. Contact that never gives way
  * then drags the skin along as far as the clip goes. Here it gives way where it pushes the skin further from its place
- * than to the other side of its bone: by its own distance from the bone, and by that of what presses, at most its own.
- * Folds of a bent joint stay below that, however thin their flesh is. Contact
- * starts again when the region neither crosses anything nor lies inside the body (contact_release.h). Once the
- * skeleton responds to contact, no pose asks for this, and this file can be deleted.
+ * than its distance from the bone. Folds of a bent joint stay below that, however thin their flesh is. Skin that crosses
+ * a disabled region is disabled with it: held from the wrong side it could not return. Contact starts again when the
+ * region neither crosses anything nor lies inside the body (contact_release.h). Once the skeleton responds to contact,
+ * no pose asks for this, and this file can be deleted.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static const double YIELD_TIME = 0.1;
 
 static int pair_middle(const contact_pair *pair) { return pair->kind == CONTACT_POINT_TRIANGLE ? 1 : 2; }
 
-/* How far contact may push either side of a pair. */
+/* How far contact may push either side of a pair: to its bone. */
 static void push_limits(const tissue_model *m, const contact_pair *pair, float limits[2])
 {
     float radii[2] = {MIN_YIELD_RADIUS, MIN_YIELD_RADIUS};
@@ -31,7 +31,7 @@ static void push_limits(const tissue_model *m, const contact_pair *pair, float l
         float *radius = radii + (v >= pair_middle(pair));
         *radius = MAX(*radius, m->radii[pair->v[v]]);
     }
-    for (int side = 0; side < 2; side++) limits[side] = radii[side] + MIN(radii[1 - side], radii[side]) + m->gap;
+    for (int side = 0; side < 2; side++) limits[side] = radii[side] + m->gap;
 }
 
 /* How far contact has pushed either side of a pair from where the skeleton carries it. */
@@ -76,7 +76,7 @@ void tissue_yield_update(tissue_run *run, bool impacts_left)
     for (int k = 0; k < m->count && !any; k++) any = released[k] > 0;
     if (!any) return;
 
-    /* what crosses stays disabled; impacts that could not be resolved are disabled as well */
+    /* what crosses there is disabled, and so is what crosses where impacts could not be resolved */
     bvh tree = m->tree;
     tree.nodes = run->w.nodes;
     memcpy(tree.nodes, m->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));
@@ -84,7 +84,7 @@ void tissue_yield_update(tissue_run *run, bool impacts_left)
     contact_release_mark(&release, &tree, impacts_left);
     float fall = (float)(run->h / YIELD_TIME);
     for (int k = 0; k < m->count; k++) {
-        if (run->w.marks[k] && (released[k] > 0 || impacts_left)) released[k] = 1;
+        if (run->w.marks[k]) released[k] = 1;
         if (run->w.marks[k] || !(released[k] > 0)) continue;
         if (released[k] > fall)
             released[k] -= fall;
