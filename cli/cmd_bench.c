@@ -10,24 +10,18 @@
 #include "bench/bench.h"
 
 /* Every benchmark, in the order it is run: NAME stands for bench_NAME of bench_NAME.c (or of its family's file). */
-#ifdef CUTIS_TISSUE
-#define ENTRY_TISSUE(ENTRY) ENTRY(tissue)
-#else
-#define ENTRY_TISSUE(ENTRY)
-#endif
-
-#define BENCHES(ENTRY)  \
-    ENTRY(lbs)          \
-    ENTRY(dqs)          \
-    ENTRY(lattice)      \
-    ENTRY(region)       \
-    ENTRY(crowd)        \
-    ENTRY(layers)       \
-    ENTRY(layers_sums)  \
-    ENTRY_TISSUE(ENTRY) \
-    ENTRY(springs)      \
-    ENTRY(slide)        \
-    ENTRY(solvers)      \
+#define BENCHES(ENTRY) \
+    ENTRY(lbs)         \
+    ENTRY(dqs)         \
+    ENTRY(lattice)     \
+    ENTRY(region)      \
+    ENTRY(crowd)       \
+    ENTRY(layers)      \
+    ENTRY(layers_sums) \
+    ENTRY(tissue)      \
+    ENTRY(springs)     \
+    ENTRY(slide)       \
+    ENTRY(solvers)     \
     ENTRY(rig)
 
 #define DECLARE(name) extern const bench bench_##name;

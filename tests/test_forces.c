@@ -71,7 +71,7 @@ static double slid(const scene *s)
 static void flesh_gives_way_to_acceleration(void **unused)
 {
     (void)unused;
-    static const char *const solvers[] = {"layers", "lattice"};
+    static const char *const solvers[] = {"layers", "lattice", "tissue"};
     for (int i = 0; i < COUNT_OF(solvers); i++) {
         scene s = scene_make(solvers[i]);
         cutis_step_input down = {.acceleration = {0, -10, 0}}, none = {0};
@@ -89,7 +89,7 @@ static void flesh_gives_way_to_acceleration(void **unused)
 static void wind_presses_what_faces_it(void **unused)
 {
     (void)unused;
-    static const char *const solvers[] = {"layers", "lattice"};
+    static const char *const solvers[] = {"layers", "lattice", "tissue"};
     for (int i = 0; i < COUNT_OF(solvers); i++) {
         scene s = scene_make(solvers[i]);
         cutis_step_input wind = {.wind = {0, 0, -60}};
@@ -106,7 +106,7 @@ static void wind_presses_what_faces_it(void **unused)
 static void a_blow_falls_once(void **unused)
 {
     (void)unused;
-    static const char *const solvers[] = {"layers", "lattice", "layers+slide"};
+    static const char *const solvers[] = {"layers", "lattice", "tissue", "layers+slide"};
     const cutis_impulse blow = {{1.5f, 0, 0.25f}, 0.3f, {0, 0, -2}};
     const cutis_impulse mad[2] = {{{NAN, 0, 0}, 1, {0, 0, 0}}, {{0, 0, 0}, 1, {0, INFINITY, 0}}};
     for (int i = 0; i < COUNT_OF(solvers); i++) {

@@ -76,11 +76,9 @@ static void maps_change_what_they_are_for(void **unused)
                  {"lattice", "stiffness", NULL, 0.1f, 1},
                  {"lattice", "fat", NULL, 0, 1},
                  {"lattice", "freeze", NULL, 1, 0},
-#ifdef CUTIS_TISSUE
                  {"tissue", "stiffness", NULL, 0.1f, 1},
                  {"tissue", "fat", NULL, 0, 1},
                  {"tissue", "freeze", NULL, 1, 0},
-#endif
                  {"springs", "stiffness", NULL, 0.1f, 1},
                  {"springs", "freeze", NULL, 1, 0},
                  {"curves", "freeze", NULL, 1, 0},

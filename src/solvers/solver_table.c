@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-/* Under construction: -DCUTIS_TISSUE=ON adds it. */
-#ifdef CUTIS_TISSUE
-#define ENTRY_TISSUE(ENTRY) ENTRY(tissue)
-#else
-#define ENTRY_TISSUE(ENTRY)
-#endif
-
 /* A test brings a list of its own. */
 #ifndef SOLVER_LIST
 /* clang-format off */
@@ -17,7 +10,7 @@
     ENTRY(lbs)             \
     ENTRY(dqs)             \
     ENTRY(layers)          \
-    ENTRY_TISSUE(ENTRY)    \
+    ENTRY(tissue)          \
     ENTRY(springs)         \
     ENTRY(curves)          \
     ENTRY(slide)           \

@@ -310,7 +310,6 @@ static void moduli_find(builder *b)
     map_gather(b, "stiffness", 1, b->map);
     map_gather(b, "fat", 1, fat);
 
-    /* of each column: frequencies, softened by maps, to moduli */
     for (int k = 0; k < model->count; k++) {
         int point = model->points[k];
         double depth = MAX((double)b->flesh.depths[k], REFERENCE_DEPTH);
