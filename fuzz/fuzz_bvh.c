@@ -1,6 +1,6 @@
 /* fuzz_bvh.c: the BVH reader under libFuzzer, its motion put on a small character; see fuzz.sh. */
 #include "../tests/tube.h"
-#include "io/bvh_motion.h"
+#include "retarget/bvh_motion.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* fuzz_cache.c: the readers of .pc2, .mdd and .npy under libFuzzer; see fuzz.sh. */
-#include "io/cache_file.h"
+#include "io/cache/cache_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -20,10 +20,10 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # A module may include itself and those above it.
-ORDER = ["base", "math", "mesh", "character", "limbs", "body", "rig", "contact", "solvers", "engine", "io", "measure", "zoo",
+ORDER = ["base", "math", "mesh", "character", "limbs", "body", "rig", "contact", "solvers", "engine", "io", "retarget", "measure", "zoo",
          "bake"]
 # Only the engine calls the solver table.
-FORBIDDEN = {("io", "solvers"), ("measure", "solvers"), ("zoo", "solvers"), ("bake", "solvers")}
+FORBIDDEN = {("io", "solvers"), ("retarget", "solvers"), ("measure", "solvers"), ("zoo", "solvers"), ("bake", "solvers")}
 
 STANDARD = set(
     "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic "
@@ -55,7 +55,7 @@ SOLVERS = sorted(name for name in os.listdir(os.path.join(ROOT, "src/solvers"))
 # A word that is a solver's name and means something else: the file, and why.
 NAMESAKES = {
     ("cli/options.c", "curves"): "a former option of 'cutis rig': the curves found on the mesh",
-    ("src/io/gltf_springs.c", "springs"): "a list of VRM's extension of spring bones",
+    ("src/io/gltf/gltf_springs.c", "springs"): "a list of VRM's extension of spring bones",
 }
 
 breaches = []

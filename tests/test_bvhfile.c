@@ -1,7 +1,7 @@
 /* test_bvhfile.c: BVH motion moves the joints of the same names, turned to the character's rest pose. */
 #include "testing.h"
 
-#include "io/bvh_motion.h"
+#include "retarget/bvh_motion.h"
 
 /* Three joints in a row along +Y, as a BVH whose bones lie along +Y too. */
 static const char chain[] =

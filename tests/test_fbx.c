@@ -2,7 +2,7 @@
 #include "testing.h"
 
 #include "fbx_sample.h"
-#include "io/fbx_scene.h"
+#include "io/fbx/fbx_scene.h"
 #include "io/inflate.h"
 
 static cutis_character *load(const void *bytes, size_t size)

@@ -1,8 +1,8 @@
 /* test_packed.c: compressed glTF gives the character of the plain file, and damage in it is an error. */
 #include "testing.h"
 
-#include "io/draco_face.h"
-#include "io/meshopt_decode.h"
+#include "io/gltf/draco_face.h"
+#include "io/gltf/meshopt_decode.h"
 #include "pack_sample.h"
 
 static cutis_character *load(sample *s)

@@ -4,7 +4,7 @@
 #include "character/joint_parts.h"
 #include "character/joint_shape.h"
 #include "io/affine.h"
-#include "io/bvh_motion.h"
+#include "retarget/bvh_motion.h"
 #include "io/bvh_read.h"
 
 static const char *const PEOPLE[] = {

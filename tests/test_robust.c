@@ -12,8 +12,8 @@
 #include "dae_sample.h"
 #include "fbx_sample.h"
 #include "gltf_sample.h"
-#include "io/bvh_motion.h"
-#include "io/cache_file.h"
+#include "retarget/bvh_motion.h"
+#include "io/cache/cache_file.h"
 #include "pack_sample.h"
 
 /* ---- small files of every format ---- */

@@ -7,7 +7,8 @@
 target_compile_options(cutis_flags INTERFACE -msimd128 -matomics -mbulk-memory -fno-slp-vectorize -Wno-unused-command-line-argument)
 # Only what neither builds nor steps flesh is compiled for size: files, tables, tools. The bits are the same. Code that builds and
 # steps for speed even where a step spends little: on a heavy body contact, mesh and body are a third of the time.
-file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/io/*.c
+file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/io/*.c ${PROJECT_SOURCE_DIR}/src/io/*/*.c
+     ${PROJECT_SOURCE_DIR}/src/retarget/*.c
      ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
      ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c ${PROJECT_SOURCE_DIR}/src/solvers/*/*_state.c
      ${PROJECT_SOURCE_DIR}/src/bake/*.c)

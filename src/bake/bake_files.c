@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "bake/bake_private.h"
-#include "io/bvh_motion.h"
-#include "io/cache_file.h"
+#include "io/cache/cache_file.h"
 #include "io/files.h"
-#include "io/gltf_rig.h"
+#include "io/gltf/gltf_rig.h"
+#include "retarget/bvh_motion.h"
 
 /* Writers that are open. */
 struct bake_files {

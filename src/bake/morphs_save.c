@@ -7,7 +7,7 @@
 #include "bake/morph_fit.h"
 #include "bake/texcoord_fit.h"
 #include "io/files.h"
-#include "io/gltf_bake.h"
+#include "io/gltf/gltf_bake.h"
 
 enum { TARGET_LIMIT = 32 };
 static const double DEFAULT_TOLERANCE = 0.001; /* of the size */

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "io/obj_file.h"
+#include "io/mesh/obj_file.h"
 #include "math/math3.h"
 
 typedef struct texcoord_work {

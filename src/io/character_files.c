@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "cutis/io.h"
-#include "io/bare_mesh.h"
-#include "io/dae_read.h"
-#include "io/fbx_read.h"
-#include "io/gltf_read.h"
-#include "io/gltf_rig.h"
-#include "io/gltf_write.h"
-#include "io/obj_file.h"
+#include "io/dae/dae_read.h"
+#include "io/fbx/fbx_read.h"
+#include "io/gltf/gltf_read.h"
+#include "io/gltf/gltf_rig.h"
+#include "io/gltf/gltf_write.h"
+#include "io/mesh/bare_mesh.h"
+#include "io/mesh/obj_file.h"
 
 /* What makes a .glb of a file that cutis does not read. */
 static const char *way_to_gltf(const char *path)

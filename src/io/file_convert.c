@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cutis/io.h"
-#include "io/gltf_pack.h"
+#include "io/gltf/gltf_pack.h"
 
 /* A glTF file keeps all it holds; anything else becomes a character first. */
 static cutis_result convert_gltf(const char *source, const char *path, cutis_compression compression,
