@@ -43,7 +43,6 @@ find_program(PYTHON3 python3 REQUIRED)
 
 if(CUTIS_SANITIZE STREQUAL "")
   add_check(check_layers project ${PYTHON3} scripts/check_layers.py)
-  add_check(check_steps project ${PYTHON3} scripts/check_steps.py)
   add_check(check_headers project sh tests/check_headers.sh)
   add_check(check_symbols project sh tests/check_symbols.sh $<TARGET_FILE:cutis_shared> $<TARGET_FILE:cutis_static>
             $<TARGET_FILE:cutis_private>)
