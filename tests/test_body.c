@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "body/body.h"
+#include "show/embedding.h"
 #include "body/body_base.h"
 #include "body/body_parts.h"
 #include "body/body_size.h"
@@ -790,14 +790,14 @@ static void without_deviation_the_files_skinning_is_shown(void **unused)
     float *joints = ARENA_ARRAY(&memory, float, 12 * c->joint_count);
     float *skin = ARENA_ARRAY(&memory, float, 12 * c->joint_count);
     float *points = ARENA_ARRAY(&memory, float, 3 * body.character->point_count);
-    float *scratch = ARENA_ARRAY(&memory, float, body_scratch_count(&body));
+    float *scratch = ARENA_ARRAY(&memory, float, embedding_scratch_count(&body));
     float *shown = ARENA_ARRAY(&memory, float, 3 * c->point_count);
     float *skinned = ARENA_ARRAY(&memory, float, 3 * c->point_count);
     for (int frame = 0; frame < 20; frame++) {
         cutis_pose_sample(c, frame % c->clip_count, 0.1 * frame, joints);
         skin_matrices(c, joints, skin);
         skinning_linear(&body.body_skinning, skin, scratch, NULL, points);
-        body_show(&body, skin, points, scratch, NULL, shown);
+        embedding_show(&body, skin, points, scratch, NULL, shown);
         skinning_linear(&body.drawn_skinning, skin, scratch, NULL, skinned);
         assert_memory_equal(shown, skinned, 3 * (size_t)c->point_count * sizeof(float));
     }

@@ -1,7 +1,7 @@
 /* Bounds of what is shown against linear skinning: what keeps them is left alone, what breaks them falls back. */
 #include "testing.h"
 
-#include "body/deviation.h"
+#include "show/deviation.h"
 #include "random_pose.h"
 
 typedef struct stage {
@@ -92,7 +92,7 @@ static void smooth_flesh_is_left_alone_to_the_bit(void **state)
     for (int p = 0; p < s.mesh.point_count; p++)
         s.points[3 * p] += 0.05f * s.character->size * (0.5f + 0.5f * sinf(0.2f * wave * s.linear[3 * p + 1]));
     memcpy(before, s.points, bytes);
-    deviation_stats stats = deviation_limit(&s.bound, s.skin, (deviation_slack){0}, true, s.scratch, NULL, s.points);
+    deviation_stats stats = deviation_limit(&s.bound, s.skin, (deviation_slack){0}, 1, s.scratch, NULL, s.points);
     assert_int_equal(stats.points, 0);
     assert_int_equal(stats.worst, -1);
     assert_memory_equal(before, s.points, bytes);
@@ -109,7 +109,7 @@ static void a_torn_place_comes_back_and_the_rest_stays(void **state)
     float *before = ARENA_ARRAY(&s.memory, float, 3 * (size_t)s.mesh.point_count);
     memcpy(before, s.points, 3 * (size_t)s.mesh.point_count * sizeof(float));
     assert_true(tear_most(&s) > 1.2f);
-    deviation_stats stats = deviation_limit(&s.bound, s.skin, (deviation_slack){0}, true, s.scratch, NULL, s.points);
+    deviation_stats stats = deviation_limit(&s.bound, s.skin, (deviation_slack){0}, 1, s.scratch, NULL, s.points);
     assert_int_equal(stats.worst, torn);
     assert_true(tear_most(&s) <= 1.001f);
 
@@ -142,7 +142,7 @@ static void explosions_of_any_kind_end_within_the_bounds(void **state)
             for (int p = 0; p < s.mesh.point_count; p++)
                 for (int e = 0; e < 3; e++)
                     if (uniform(0, 1) < share) s.points[3 * p + e] += uniform(-length, length);
-            deviation_limit(&s.bound, s.skin, (deviation_slack){0}, true, s.scratch, NULL, s.points);
+            deviation_limit(&s.bound, s.skin, (deviation_slack){0}, 1, s.scratch, NULL, s.points);
             assert_true(tear_most(&s) <= 1.001f);
             for (int p = 0; p < s.mesh.point_count; p++) {
                 float away = vec3_distance(vec3_load(s.points + 3 * p), vec3_load(s.linear + 3 * p));
@@ -164,7 +164,7 @@ static void a_twist_that_skinning_collapses_keeps_its_volume(void **state)
     for (int p = 0; p < s.mesh.point_count; p++)
         furthest = MAX(furthest, vec3_distance(vec3_load(s.dual + 3 * p), vec3_load(s.linear + 3 * p)));
     assert_true(furthest > 0.08f * s.character->size); /* or the test shows nothing */
-    assert_int_equal(deviation_limit(&s.bound, s.skin, (deviation_slack){0}, true, s.scratch, NULL, s.points).points,
+    assert_int_equal(deviation_limit(&s.bound, s.skin, (deviation_slack){0}, 1, s.scratch, NULL, s.points).points,
                      0);
     assert_memory_equal(s.dual, s.points, bytes);
     stage_end(&s);
@@ -213,7 +213,7 @@ static void crossings_are_cut_without_jumps(void **state)
     int fallen = 0;
     for (int i = 0; i <= 200; i++) {
         leg_push(&s, 0.01f + (float)i * step);
-        fallen += deviation_limit(&s.bound, s.skin, (deviation_slack){0}, true, s.scratch, NULL, s.points).points > 0;
+        fallen += deviation_limit(&s.bound, s.skin, (deviation_slack){0}, 1, s.scratch, NULL, s.points).points > 0;
         assert_int_equal(crossings(&s, s.points), 0);
 
         for (size_t p = 0; p < count && i > 0; p++)
@@ -243,7 +243,7 @@ static void legs_that_skinning_keeps_apart_do_not_cross(void **state)
     assert_true(crossed > 20);
 
     /* they fall back until they cross no more than under skinning; what is far from them stays */
-    deviation_stats stats = deviation_limit(&s.bound, s.skin, (deviation_slack){0}, true, s.scratch, NULL, s.points);
+    deviation_stats stats = deviation_limit(&s.bound, s.skin, (deviation_slack){0}, 1, s.scratch, NULL, s.points);
     print_message("%d pairs cross, then %d; %d of %d points fall back\n", crossed, crossings(&s, s.points),
                   stats.points, s.mesh.point_count);
     assert_int_equal(crossings(&s, s.points), 0);

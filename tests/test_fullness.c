@@ -1,7 +1,7 @@
 /* The volume of what is shown: coarse tubes that bend get back what their chords lose, and all else is left alone. */
 #include "testing.h"
 
-#include "body/fullness.h"
+#include "show/fullness.h"
 #include "character/skinning.h"
 #include "random_pose.h"
 

@@ -1,7 +1,7 @@
 /* Crossings of the drawn mesh: shallow ones are parted, what is modelled or not flesh stays. */
 #include "testing.h"
 
-#include "body/parting.h"
+#include "show/parting.h"
 #include "character/skinning.h"
 
 enum { SIDE = 9, PLATE = SIDE * SIDE, POINTS = 2 * PLATE, TRIANGLES = 4 * (SIDE - 1) * (SIDE - 1), MIDDLE = PLATE / 2 };

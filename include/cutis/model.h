@@ -187,7 +187,7 @@ CUTIS_API void cutis_state_reset(const cutis_model *model, cutis_state *state, c
 CUTIS_API void cutis_state_teleport(const cutis_model *model, cutis_state *state, const float transform[12]);
 /* Make `to` equal to `from`; both of the same model. A snapshot is a second state. */
 CUTIS_API void cutis_state_copy(const cutis_model *model, cutis_state *to, const cutis_state *from);
-/* A hash of everything that influences the future: equal hashes, equal replays. */
+/* A hash of everything that influences the future, and of what is drawn: equal hashes, equal replays. */
 CUTIS_API uint64_t cutis_state_hash(const cutis_model *model, const cutis_state *state);
 /* Seconds since reset. */
 CUTIS_API double cutis_state_time(const cutis_state *state);
@@ -231,6 +231,7 @@ typedef struct cutis_drag {
 } cutis_drag;
 
 #define CUTIS_MAX_IMPULSES 16
+#define CUTIS_MAX_AMOUNT 2.0
 
 /* A blow: flesh within `radius` of a place gets a velocity, all of it in the middle, none at the rim. */
 typedef struct cutis_impulse {
@@ -271,6 +272,11 @@ typedef struct cutis_step_input {
      */
     const cutis_impulse *impulses;
     int impulse_count;
+    /*
+     * How much of the deviation from linear skinning is drawn, for every solver: 0 is skinning, 1 the result of the
+     * simulation, 2 twice its deviation; 0 to CUTIS_MAX_AMOUNT. It changes what is drawn, never the simulation. NULL: 1.
+     */
+    const float *amount;
 } cutis_step_input;
 
 #define CUTIS_MAX_PARTS 8
@@ -287,7 +293,19 @@ typedef struct cutis_step_stats {
     double part_ms[CUTIS_MAX_PARTS]; /* time in each part, cutis_solver_info.parts; summed over the stack */
 } cutis_step_stats;
 
-/* Advance by dt seconds (0 or more; a host's hiccup of more than 0.25 s is cut to 0.25 s unless `motion` drives). */
+/*
+ * Simulate up to `time` (seconds since reset), which may lie inside a substep; nothing is drawn. With live poses a step
+ * is limited to 0.25 s. interrupted (may be NULL) is called between substeps. When it returns true, one more substep is
+ * taken, and the state is at its end. Returns whether the time was reached.
+ */
+CUTIS_API bool cutis_state_advance(const cutis_model *model, cutis_state *state, const cutis_step_input *input,
+                                   double time, bool (*interrupted)(void *context), void *context);
+/*
+ * Compute positions and outputs of the instant that was reached, once: a second call returns at once. Of the input
+ * (NULL: all zero) only the amount and the jobs count. The simulation does not depend on whether it is called.
+ */
+CUTIS_API void cutis_state_show(const cutis_model *model, cutis_state *state, const cutis_step_input *input);
+/* Both: advance by dt seconds (0 or more), then show. */
 CUTIS_API void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double dt);
 
 /* ---- loops ---- */
@@ -333,7 +351,7 @@ CUTIS_API cutis_result cutis_state_find_loop(const cutis_model *model, cutis_sta
                                              const cutis_allocator *allocator, cutis_loop_info *info,
                                              cutis_error *error);
 
-/* ---- results: valid until the next change of the state ---- */
+/* ---- results, of the last cutis_state_show (or step, or reset): valid until the next change of the state ---- */
 
 /* (vertex_count x 3), scene space, the file's vertex order. */
 CUTIS_API const float *cutis_state_positions(const cutis_model *model, const cutis_state *state);

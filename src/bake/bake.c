@@ -12,11 +12,9 @@
 
 #include "bake/bake_private.h"
 #include "character/lead_in.h"
-#include "engine/unseen.h"
 
 enum { FRAME_LIMIT = 10000000 };       /* more frames are a mistake in the clip or in the rate */
 static const double RUN_UP = 0.5;      /* seconds of the clip before a range that are simulated, too */
-static const int SUBSTEPS_AT_ONCE = 2; /* between two calls of progress */
 static const double DEFAULT_FPS = 30;
 
 cutis_bake_def cutis_bake_def_default(void)
@@ -390,24 +388,24 @@ void bake_surface_sample(void *context, double time, float *positions)
     }
 }
 
-/*
- * The blows that fall now, and how far to go until the next or until the host is asked. A blow falls where its substep
- * begins, so that the frame rate does not matter. Returns their number.
- */
-static int bake_blows(bake *b, double now, double *piece, cutis_impulse blows[CUTIS_MAX_IMPULSES])
+/* The instant of a blow in the state's time: where the nearest substep begins, so that the frame rate does not matter. */
+static double blow_instant(const bake *b, const cutis_bake_blow *blow)
+{
+    double substep = b->result->substep;
+    return floor((b->motion.lead_in + blow->time - b->motion.first) / substep + 0.5) * substep;
+}
+
+/* The blows that fall now. *next: the time of the next one, at most what it was. Returns their number. */
+static int take_blows(bake *b, double now, double *next, cutis_impulse blows[CUTIS_MAX_IMPULSES])
 {
     double substep = b->result->substep;
     int count = 0;
 
-    *piece = substep > 0 ? SUBSTEPS_AT_ONCE * substep : HUGE_VAL;
     for (int i = 0; i < b->def->blow_count && substep > 0; i++) {
-        const cutis_bake_blow *blow = &b->def->blows[i];
-
-        double instant = floor((b->motion.lead_in + blow->time - b->motion.first) / substep + 0.5) * substep;
-        double left = instant - now;
+        double instant = blow_instant(b, &b->def->blows[i]), left = instant - now;
         bool falls = fabs(left) < 1e-3 * substep && now > b->struck;
-        if (falls && count < CUTIS_MAX_IMPULSES) blows[count++] = blow->impulse;
-        if (left > 1e-3 * substep) *piece = MIN(*piece, left);
+        if (falls && count < CUTIS_MAX_IMPULSES) blows[count++] = b->def->blows[i].impulse;
+        if (left > 1e-3 * substep) *next = MIN(*next, instant);
     }
 
     /* once, however short the next steps are */
@@ -415,10 +413,37 @@ static int bake_blows(bake *b, double now, double *piece, cutis_impulse blows[CU
     return count;
 }
 
-/* Bring the state to `time`, in pieces of whole substeps that can be interrupted in between. */
-static cutis_result advance(bake *b, double time, cutis_bake_stage stage, long done, long total)
+/* Where a bake is when the host is asked whether to go on. */
+typedef struct bake_place {
+    bake *bake;
+    cutis_bake_stage stage;
+    long done, total;
+} bake_place;
+
+static bool bake_interrupts(void *context)
+{
+    bake_place *place = context;
+    return !bake_progress(place->bake, place->stage, place->done, place->total);
+}
+
+/* Add up the statistics of a step. */
+static void add_stats(bake *b)
 {
     cutis_bake_result *r = b->result;
+    const cutis_step_stats *stats = cutis_state_stats(b->model, b->state);
+    r->substeps += stats->substeps;
+    r->iterations += stats->iterations;
+    r->unconverged += stats->unconverged;
+    r->repairs += stats->repairs;
+    r->contacts_max = MAX(r->contacts_max, stats->contacts);
+    r->residual_max = MAX(r->residual_max, stats->residual);
+    for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] += stats->part_ms[i];
+}
+
+/* Bring the state to `time`, blow by blow. */
+static cutis_result advance(bake *b, double time, cutis_bake_stage stage, long done, long total)
+{
+    bake_place place = {b, stage, done, total};
 
     /* forces that last */
     cutis_step_input input = {.motion = {&b->motion, bake_motion_sample}, .jobs = b->jobs};
@@ -426,33 +451,20 @@ static cutis_result advance(bake *b, double time, cutis_bake_stage stage, long d
     memcpy(input.acceleration, b->def->acceleration, sizeof input.acceleration);
     memcpy(input.wind, b->def->wind, sizeof input.wind);
 
-    /* one piece after another, each ending at a substep or a blow */
-    double piece;
     for (bool last = false; !last;) {
-        double now = cutis_state_time(b->state), left = time - now;
+        double next = time;
         cutis_impulse blows[CUTIS_MAX_IMPULSES];
         input.impulses = blows;
-        input.impulse_count = bake_blows(b, now, &piece, blows);
-        last = left <= piece;
+        input.impulse_count = take_blows(b, cutis_state_time(b->state), &next, blows);
+        last = next >= time;
 
         if (b->character->morph_count) {
-            bake_motion_morphs(&b->motion, last ? time : now + piece, b->morphs);
+            bake_motion_morphs(&b->motion, next, b->morphs);
             input.morphs = b->morphs;
         }
-        state_set_unseen(b->state, !(last && stage == CUTIS_BAKE_FRAMES));
-        cutis_state_step(b->model, b->state, &input, left < 0 ? 0 : last ? left : piece);
-
-        /* totals */
-        const cutis_step_stats *stats = cutis_state_stats(b->model, b->state);
-        r->substeps += stats->substeps;
-        r->iterations += stats->iterations;
-        r->unconverged += stats->unconverged;
-        r->repairs += stats->repairs;
-        r->contacts_max = MAX(r->contacts_max, stats->contacts);
-        r->residual_max = MAX(r->residual_max, stats->residual);
-        for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] += stats->part_ms[i];
-
-        if (!bake_progress(b, stage, done, total)) return bake_interrupted(b);
+        bool reached = cutis_state_advance(b->model, b->state, &input, next, bake_interrupts, &place);
+        add_stats(b);
+        if (!reached || !bake_progress(b, stage, done, total)) return bake_interrupted(b);
     }
 
     return CUTIS_OK;
@@ -512,6 +524,7 @@ static cutis_result run_frames(bake *b)
         double time = origin + (last && b->period > 0 ? b->period : i / r->fps);
 
         result = advance_loop(b, time, i);
+        if (result == CUTIS_OK) cutis_state_show(b->model, b->state, &(cutis_step_input){.jobs = b->jobs});
         b->step_series[i] = clock_seconds() - start;
 
         /* after an interruption the finished frames become the result */

@@ -21,14 +21,8 @@ enum { SAMPLE_LIMIT = 60000, POINT_FLOOR = 24 };
 /* Growth of the body until the drawn points lie in it: rounds, and the most in each, over the edges there. */
 enum { GROWTH_ROUNDS = 1, UNDO_ROUNDS = 3 };
 static const float GROWTH_LIMIT = 0.15f;
-/* Flesh that has moved by this many edges of the body shows no folds of the skinning any more, */
-static const float UNFOLD_EDGES = 0.15f;
-/* by moving no further than about this many edges, */
-static const float UNFOLD_MOST = 0.3f;
-/* except where skin weights differ from the body's by more than this (eyelids, lips: finer than the body's edges). */
-static const float UNFOLD_WEIGHTS = 0.2f;
-/* Drawn points move no further than this many edges of the body, in each of two steps, to keep the volume. */
-static const float FILL_MOST = 0.2f;
+/* Points are not held to the body where skin weights differ by more than this (eyelids: finer than the body's edges). */
+static const float HOLD_WEIGHTS = 0.2f;
 /* Drawn points further than this from the surface of a union lie in it, over the edges there. */
 static const float DEEP_EDGES = 1;
 /*
@@ -414,8 +408,6 @@ static void anchor_scale(anchor_list *list, float total)
     for (int i = 0; i < list->count; i++) list->weights[i] *= sum > 0 ? total / sum : 0;
 }
 
-static float smooth_fall(float u) { return u >= 1 ? 0 : u <= 0 ? 1 : 1 - u * u * (3 - 2 * u); }
-
 /*
  * Flesh and what it carries come to the skinned pose where they meet a rigid piece, within two edges of it: a hand does
  * not leave its bracelet, nor a neck the head.
@@ -685,8 +677,7 @@ static float body_length(const work *w, int vertex)
     return w->cell * w->flesh[i].even.lengths[vertex - w->flesh[i].first_point];
 }
 
-/* Unit normals of the body's points: area-weighted means of the triangles around them. */
-static void point_normals(const mesh *m, const float *positions, float *normals)
+void body_normals(const mesh *m, const float *positions, float *normals)
 {
     memset(normals, 0, 3 * (size_t)m->point_count * sizeof(float));
 
@@ -751,30 +742,7 @@ static float find_hold(const sim_body *b, const cutis_character *drawn, int poin
         sums[j] = 0;
     }
 
-    return held > 0.999f ? smooth_fall(apart / UNFOLD_WEIGHTS - 1) : 0;
-}
-
-/* What gives the drawn mesh its volume: flesh on the body's surface, as far as it is held there. */
-static cutis_result find_fullness(const work *w, sim_body *b, arena *memory, cutis_error *error)
-{
-    const drawn_cracks *cracks = w->def->cracks;
-    float *gives = ARENA_ARRAY(memory, float, cracks->closed.point_count);
-    float *follows = ARENA_ARRAY(memory, float, cracks->closed.point_count);
-    if (memory->failed) return error_memory(error, "a simulation body");
-
-    /* what is carried goes with it, as far as with the body */
-    for (int p = 0; p < cracks->closed.point_count; p++) {
-        if (b->bare[p]) gives[p] = FILL_MOST * b->holds[p] * b->lengths[p];
-        for (int k = b->anchor_first[p]; k < b->anchor_first[p + 1] && !b->bare[p]; k++)
-            follows[p] += b->anchor_weights[k];
-    }
-
-    b->fullness = (fullness){.character = w->def->character,
-                             .mesh = &cracks->closed,
-                             .joined = cracks->joined,
-                             .gives = gives,
-                             .follows = follows};
-    return fullness_build(&b->fullness, w->scratch, memory, error);
+    return held > 0.999f ? smooth_fall(apart / HOLD_WEIGHTS - 1) : 0;
 }
 
 /* Heights, sides and holds of all drawn points. */
@@ -792,7 +760,7 @@ static cutis_result find_places(const work *w, sim_body *b, arena *memory, cutis
     if (result) return result;
 
     /* place at rest, and how far it holds */
-    point_normals(&b->mesh, b->mesh.positions, normals);
+    body_normals(&b->mesh, b->mesh.positions, normals);
     for (int p = 0; p < m->point_count; p++) {
         rest_offset(b, p, vec3_load(m->positions + 3 * (size_t)p), normals, &heights[p], &sides[p]);
         holds[p] = find_hold(b, w->def->character, p, sums);
@@ -860,7 +828,6 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
     b->anchor_weights = weights;
     b->lengths = lengths;
     result = find_places(w, b, memory, error);
-    if (!result) result = find_fullness(w, b, memory, error);
     if (result) return result;
 
     /* linear skinning of both meshes */
@@ -1029,93 +996,4 @@ void body_release(sim_body *b)
 {
     cutis_character_destroy(b->character);
     b->character = NULL;
-}
-
-/* ---- showing ---- */
-
-size_t body_scratch_count(const sim_body *b)
-{
-    if (!b->character) return 0;
-    size_t skinning_count = MAX(skinning_scratch_count(&b->drawn_skinning), skinning_scratch_count(&b->body_skinning));
-    return MAX(6 * (size_t)b->character->point_count + skinning_count, fullness_scratch_count(&b->fullness));
-}
-
-/*
- * A drawn point x beside its place on the body: skinning that folds within one edge of the body carries it through the
- * body's surface. The more the flesh has moved, the nearer it comes to where it lies at rest: at its
- * height over the surface, and no further beside.
- */
-static vec3 unfold(const sim_body *b, int point, vec3 x, vec3 place, vec3 normal, float moved)
-{
-    float follow = b->holds[point] * (1 - smooth_fall(moved / (UNFOLD_EDGES * b->lengths[point])));
-    if (follow == 0) return x;
-
-    /* its height over the place, and no further beside */
-    vec3 offset = vec3_sub(x, place);
-    float height = vec3_dot(offset, normal);
-    vec3 side = vec3_madd(offset, normal, -height);
-    float length = vec3_length(side), most = b->sides[point];
-    if (length > most) side = vec3_scale(side, most / length);
-    vec3 unfolded = vec3_add(vec3_madd(place, normal, b->heights[point]), side);
-
-    /* a smooth bound: what moves further than that depends on the edges of the body, not on its shape */
-    vec3 way = vec3_scale(vec3_sub(unfolded, x), follow);
-    float share = vec3_length(way) / (UNFOLD_MOST * b->lengths[point]);
-    return vec3_madd(x, way, 1 / sqrtf(1 + share * share));
-}
-
-void body_show(const sim_body *b, const float *skin, const float *body_points, float *scratch, const cutis_jobs *jobs,
-               float *points)
-{
-    /* how far each of the body's points is from its linear skinning */
-    int count = b->character->point_count;
-    float *deviation = scratch;
-    float *normals = deviation + 3 * (size_t)count;
-    float *skinning_scratch = normals + 3 * (size_t)count;
-
-    skinning_linear(&b->body_skinning, skin, skinning_scratch, jobs, deviation);
-    for (int i = 0; i < 3 * count; i++) deviation[i] = body_points[i] - deviation[i];
-    point_normals(&b->mesh, body_points, normals);
-
-    /* added to the linear skinning of the drawn points */
-    skinning_linear(&b->drawn_skinning, skin, skinning_scratch, jobs, points);
-    for (int p = 0; p < b->drawn_skinning.count; p++) {
-        vec3 x = vec3_load(points + 3 * (size_t)p);
-        vec3 moved = {0, 0, 0}, place = {0, 0, 0}, normal = {0, 0, 0};
-
-        /* means over its anchors: deviation, place and normal */
-        for (int k = b->anchor_first[p]; k < b->anchor_first[p + 1]; k++) {
-            size_t anchor = 3 * (size_t)b->anchors[k];
-            moved = vec3_madd(moved, vec3_load(deviation + anchor), b->anchor_weights[k]);
-            place = vec3_madd(place, vec3_load(body_points + anchor), b->anchor_weights[k]);
-            normal = vec3_madd(normal, vec3_load(normals + anchor), b->anchor_weights[k]);
-        }
-
-        /* moved along, and brought out of folds where it holds to the body */
-        x = vec3_add(x, moved);
-        if (b->holds[p] > 0) x = unfold(b, p, x, place, vec3_normalize(normal), vec3_length(moved));
-        vec3_store(points + 3 * (size_t)p, x);
-    }
-}
-
-void body_skin(const sim_body *b, const float *skin, float *scratch, const cutis_jobs *jobs, float *points)
-{
-    skinning_linear(&b->drawn_skinning, skin, scratch, jobs, points);
-}
-
-void body_spread(const sim_body *b, int point, const float *values, int width, float *result)
-{
-    for (int e = 0; e < width; e++) result[e] = 0;
-    for (int k = b->anchor_first[point]; k < b->anchor_first[point + 1]; k++) {
-        const float *from = values + (size_t)b->character->point_vertices[b->anchors[k]] * (size_t)width;
-        for (int e = 0; e < width; e++) result[e] += b->anchor_weights[k] * from[e];
-    }
-}
-
-int body_nearest(const sim_body *b, int point)
-{
-    int best = -1;
-    for (int k = b->anchor_first[point]; k < b->anchor_first[point + 1]; k++)
-        if (best < 0 || b->anchor_weights[k] > b->anchor_weights[best]) best = k;
-    return best < 0 ? -1 : b->anchors[best];
 }

@@ -8,14 +8,12 @@
  *
  *     drawn vertex = linear skinning of the file + sum of weights x (body point - linear skinning of the body point)
  *
- * so that a body without deviation shows the file's own skinning; closed drawn meshes then get back what volume
- * they lose (fullness.h).
+ * so that a body without deviation shows the file's own skinning (show/embedding.h).
  */
 #ifndef BODY_BODY_H
 #define BODY_BODY_H
 
 #include "body/body_cracks.h"
-#include "body/fullness.h"
 #include "character/skinning.h"
 #include "mesh/mesh.h"
 
@@ -35,7 +33,6 @@ typedef struct sim_body {
     const float *sides; /* the same across the normal */
     const float *holds; /* 0..1: how far it can be held there; 0: not wholly on flesh, or of other skin weights */
     const float *lengths;    /* (drawn point_count) edge length of the body there, scene units */
-    fullness fullness;       /* of the drawn mesh */
     mesh mesh;               /* of the body */
     skinning drawn_skinning; /* of the drawn points */
     skinning body_skinning;  /* of the body's points */
@@ -56,19 +53,8 @@ typedef struct body_def {
 cutis_result body_build(const body_def *def, arena *memory, sim_body *result, cutis_error *error);
 void body_release(sim_body *b); /* one that was never built is allowed */
 
-/* Floats of scratch that body_show and fullness_run need. */
-size_t body_scratch_count(const sim_body *b);
-/*
- * Drawn points (drawn point_count x 3) from the body's points in the pose of `skin` (joint_count x 12). scratch:
- * body_scratch_count floats.
- */
-void body_show(const sim_body *b, const float *skin, const float *body_points, float *scratch, const cutis_jobs *jobs,
-               float *points);
-/* Linear skinning of the drawn points (point_count x 3). */
-void body_skin(const sim_body *b, const float *skin, float *scratch, const cutis_jobs *jobs, float *points);
-/* The value (`width` floats) at a drawn point of values at the body's vertices, by the same anchors. */
-void body_spread(const sim_body *b, int point, const float *values, int width, float *result);
-/* The body's point that counts most for a drawn point; -1: none. */
-int body_nearest(const sim_body *b, int point);
+/* Unit normals of the points of a mesh at positions: area-weighted means of the triangles around them; zero where there
+ * is no area. normals: (point_count x 3). */
+void body_normals(const mesh *m, const float *positions, float *normals);
 
 #endif

@@ -124,6 +124,15 @@ vec3 joint_bind_place(const cutis_joint *joint)
     return vec3_make(bind.m[3], bind.m[7], bind.m[11]);
 }
 
+vec3 skinning_place(const skinning *s, const float *skin, int position)
+{
+    vec3 rest = vec3_load(s->rest + 3 * (size_t)position), sum = {0, 0, 0};
+    if (s->first[position] == s->first[position + 1]) return rest;
+    for (int n = s->first[position]; n < s->first[position + 1]; n++)
+        sum = vec3_madd(sum, mat34_point(skin + 12 * (s->offsets[n] / COLUMN_FLOATS), rest), s->weights[n]);
+    return sum;
+}
+
 vec3 skinning_direction(const skinning *s, const float *skin, int position, vec3 direction)
 {
     vec3 sum = {0, 0, 0};

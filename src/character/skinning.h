@@ -37,6 +37,8 @@ void skin_matrices(const cutis_character *character, const float *joints, float 
 /* Where a joint is in the bind pose. */
 vec3 joint_bind_place(const cutis_joint *joint);
 
+/* Linear skinning of one position. */
+vec3 skinning_place(const skinning *s, const float *skin, int position);
 /* A direction at rest as the joints of a position turn it, at its length. */
 vec3 skinning_direction(const skinning *s, const float *skin, int position, vec3 direction);
 

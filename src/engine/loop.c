@@ -35,27 +35,38 @@ static const double FAST = 0.5;
 
 static float *floats_at(const cutis_state *state, size_t offset) { return (float *)((char *)state + offset); }
 
-/* ---- what can be seen of a state ---- */
+/* ---- what is compared of a state ---- */
 
-/* Whether skin slides over the surface, which vertices alone do not tell. */
+/* Whether skin slides over the surface, which points alone do not show. */
 static bool skin_slides(const cutis_model *m) { return cutis_model_find_output(m, CUTIS_OUTPUT_SLIDING, 0) != NULL; }
 
+/* Floats of the simulated points: of the body, or of the drawn mesh under the last stage. */
+static size_t point_floats(const cutis_model *m)
+{
+    const stage *last = &m->stages[m->stage_count - 1];
+    return 3 * (size_t)(stage_has_points(m, last) ? m->character : m->body.character)->point_count;
+}
+
 /*
- * A float array of what can be seen: positions of the vertices and, where skin slides, how far (scene units); then how
+ * A float array of what is compared: simulated points and, where skin slides, how far (scene units); then how
  * far all of that came in the last substep.
  */
 static size_t seen_count(const cutis_model *m)
 {
-    return (size_t)m->character->vertex_count * 6 * (skin_slides(m) ? 2 : 1);
+    return 2 * (point_floats(m) + (skin_slides(m) ? (size_t)m->character->vertex_count * 3 : 0));
 }
 
-/* Take down what is seen; the first half of `seen` held that of the substep before. */
-static void seen_take(const cutis_model *m, const cutis_state *state, float *seen)
+/* Take down what is compared; the first half of `seen` held that of the substep before. */
+static void seen_take(const cutis_model *m, cutis_state *state, const cutis_jobs *jobs, float *seen)
 {
-    const float *x = floats_at(state, m->vertices);
-    size_t half = seen_count(m) / 2, own = (size_t)m->character->vertex_count * 3;
+    const stage *last = &m->stages[m->stage_count - 1];
+    const float *x = floats_at(state, stage_has_points(m, last) ? last->points : last->body_points);
+    size_t half = seen_count(m) / 2, own = point_floats(m);
     cutis_output sliding = {0};
-    if (half > own) cutis_state_output_role(m, state, CUTIS_OUTPUT_SLIDING, 0, &sliding);
+    if (half > own) {
+        state_finish(m, state, jobs);
+        cutis_state_output_role(m, state, CUTIS_OUTPUT_SLIDING, 0, &sliding);
+    }
     for (size_t i = 0; i < half; i++) {
         float now = i < own ? x[i] : sliding.values ? sliding.values[i - own] : 0;
         seen[half + i] = now - seen[i];
@@ -171,8 +182,10 @@ static void mix_state(const loop_search *s, const double *weights, cutis_state *
     size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
     for (int i = 0; i < m->stage_count; i++) {
         const stage *part = &m->stages[i];
-        mix(s, weights, part->points_old, point_bytes, state);
-        mix(s, weights, part->points, point_bytes, state);
+        if (stage_has_points(m, part)) {
+            mix(s, weights, part->points_old, point_bytes, state);
+            mix(s, weights, part->points, point_bytes, state);
+        }
         if (part->on_body)
             mix(s, weights, part->body_points, (size_t)m->body.character->point_count * 3 * sizeof(float), state);
         mix(s, weights, part->state, part->solver->state_size(part->data), state);
@@ -181,17 +194,17 @@ static void mix_state(const loop_search *s, const double *weights, cutis_state *
 
 /* ---- the search ---- */
 
-/* Mean over the vertices of the squared path in the last substep. */
+/* Mean over the points of the squared path in the last substep. */
 static double path_squared(const cutis_model *m, const float *seen)
 {
-    size_t half = seen_count(m) / 2, own = (size_t)m->character->vertex_count * 3;
-    return dot(seen + half, seen + half, own) / (double)m->character->vertex_count;
+    size_t half = seen_count(m) / 2, own = point_floats(m);
+    return 3 * dot(seen + half, seen + half, own) / (double)own;
 }
 
 /* Turn and move what was seen back by the travel of a period. */
 static void seen_return(const cutis_model *m, mat34 back, float *seen)
 {
-    size_t half = seen_count(m) / 2, own = (size_t)m->character->vertex_count * 3;
+    size_t half = seen_count(m) / 2, own = point_floats(m);
     for (size_t i = 0; i < own; i += 3) {
         vec3_store(seen + i, mat34_point(back.m, vec3_load(seen + i)));
         vec3_store(seen + half + i, mat34_vector(back.m, vec3_load(seen + half + i)));
@@ -221,9 +234,7 @@ static bool run_substep(const loop_search *s, int index, cutis_state *state)
     cutis_step_input input = {.motion = s->def->motion, .jobs = s->def->jobs};
     memcpy(input.acceleration, s->def->acceleration, sizeof input.acceleration);
     memcpy(input.wind, s->def->wind, sizeof input.wind);
-    state_set_unseen(state, true);
-    cutis_state_step(m, state, &input, (double)index * m->substep - state->time);
-    state_set_unseen(state, false);
+    cutis_state_advance(m, state, &input, (double)index * m->substep, NULL, NULL);
     return !(s->def->interrupted && s->def->interrupted(s->def->context));
 }
 
@@ -236,7 +247,7 @@ static double run_period(const loop_search *s, cutis_state *state)
     /* the substeps, with what is seen at each phase that may become the seam */
     for (int i = 1, phase = 0; i <= s->substeps; i++) {
         if (!run_substep(s, i, state)) return -1;
-        seen_take(m, state, s->seen);
+        seen_take(m, state, s->def->jobs, s->seen);
         sum += path_squared(m, s->seen) / (m->substep * m->substep);
         if (phase < s->phase_count && phase_substep(s, phase) == i) phase_take(s, phase++);
     }
@@ -357,7 +368,7 @@ static bool search(loop_search *s, cutis_state *state, cutis_loop_info *info)
 
     /* At first at rest in the pose: nothing moves. */
     size_t count = seen_count(m), half = count / 2;
-    seen_take(m, state, s->seen);
+    seen_take(m, state, s->def->jobs, s->seen);
     memset(s->seen + half, 0, half * sizeof(float));
     state->time = 0;
     state->substeps = 0;
@@ -444,6 +455,8 @@ cutis_result cutis_state_find_loop(const cutis_model *model, cutis_state *state,
     if (result == CUTIS_OK) {
         info->closed = false;
         if (search(&s, state, info)) best_give(&s, state, info);
+        cutis_state_show(model, state, &(cutis_step_input){.jobs = def->jobs});
+        if (def->seam) cutis_state_show(model, def->seam, &(cutis_step_input){.jobs = def->jobs});
     }
 
     search_end(&s);

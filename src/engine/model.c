@@ -320,6 +320,14 @@ static void lay_out_state(cutis_model *m)
     size_t joint_bytes = (size_t)m->character->joint_count * 12 * sizeof(float);
     size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
     size_t end = sizeof(cutis_state), scratch = 0;
+
+    /* what is drawn of the instant */
+    m->instant = take(&end, joint_bytes);
+    m->morph_weights = take(&end, (size_t)m->character->morph_count * sizeof(float));
+    stage *first = &m->stages[0];
+    bool single = first->on_body && !stage_has_points(m, first);
+    first->body_points_old = take(&end, single ? (size_t)m->body.character->point_count * 3 * sizeof(float) : 0);
+
     m->joints = take(&end, joint_bytes);
     m->joints_old = take(&end, joint_bytes);
     m->joints_given = take(&end, joint_bytes);
@@ -330,17 +338,8 @@ static void lay_out_state(cutis_model *m)
     m->target = take(&scratch, joint_bytes);
     m->morphed = take(&scratch, m->character->morph_count ? (size_t)m->character->vertex_count * 3 * sizeof(float) : 0);
     m->surface = take(&scratch, m->parts > 1 ? point_bytes : 0);
-    if (m->stages[0].on_body) {
-        m->show = take(&scratch, body_scratch_count(&m->body) * sizeof(float));
-        m->instant = take(&scratch, joint_bytes + 2 * point_bytes);
-        m->drags = take(&scratch, DRAG_LIMIT * sizeof(cutis_drag));
-    }
-
-    /* what bounds the vertices that are shown */
-    if (m->bound.point_count > 0) {
-        size_t floats = deviation_scratch_count(&m->bound);
-        m->limit = take(&scratch, 2 * joint_bytes + point_bytes + floats * sizeof(float));
-    }
+    m->show = take(&scratch, display_scratch_count(&m->display) * sizeof(float));
+    if (m->stages[0].on_body) m->drags = take(&scratch, DRAG_LIMIT * sizeof(cutis_drag));
 
     /* outputs of a body, spread over the drawn vertices */
     size_t outputs = stage_is_geometric(&m->stages[0]) ? 0 : (size_t)m->stages[0].solver->info.output_count;
@@ -352,8 +351,8 @@ static void lay_out_state(cutis_model *m)
         s->joints = s->span > 1 ? take(&end, joint_bytes) : m->joints;
         s->joints_old = s->span > 1 ? take(&end, joint_bytes) : m->joints_old;
 
-        /* A geometric stage in a stack has points too: the surface for the next. */
-        bool has_points = !stage_is_geometric(s) || m->stage_count > 1;
+        /* a geometric stage in a stack has points too: the surface for the next */
+        bool has_points = stage_has_points(m, s);
         s->points_old = take(&end, has_points ? point_bytes : 0);
         s->points = take(&end, has_points ? point_bytes : 0);
         s->body_points = take(&end, s->on_body ? (size_t)m->body.character->point_count * 3 * sizeof(float) : 0);
@@ -376,13 +375,12 @@ static bool is_bounded(const cutis_model *m, const cutis_model_def *def)
     return m->stage_count == 1 && flesh && m->character->prop_count == 0 && def->detail != CUTIS_DETAIL_DRAWN;
 }
 
-/* Bounds of what is shown. Contact knows the body's triangles, and lets go: drawn ones may cross. */
-static cutis_result build_bound(cutis_model *m, const cutis_model_def *def, cutis_error *error)
+/* What is drawn. Contact acts on the body's triangles, and is released: drawn ones may cross, and are parted. */
+static cutis_result build_display(cutis_model *m, const cutis_model_def *def, cutis_error *error)
 {
-    cutis_result result = deviation_build(&m->bound, m->character, &m->cracks, &m->memory, error);
-    if (!result && (m->stages[0].solver->info.flags & CUTIS_SOLVER_BODY) && m->bound.point_count > 0)
-        result = parting_build(&m->bound.parting, &m->cracks.closed, def->jobs, &m->memory, error);
-    return result;
+    const sim_body *body = m->stages[0].on_body ? &m->body : NULL;
+    bool bounded = is_bounded(m, def), parted = m->stages[0].solver->info.flags & CUTIS_SOLVER_BODY;
+    return display_build(&m->display, m->character, &m->cracks, body, bounded, parted, def->jobs, &m->memory, error);
 }
 
 /* ---- props ---- */
@@ -491,7 +489,7 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
         result = build_stages(m, def, error);
     }
     if (!result) warn_props(m);
-    if (!result && is_bounded(m, def)) result = build_bound(m, def, error);
+    if (!result) result = build_display(m, def, error);
     if (!result && m->memory.failed) result = error_memory(error, "a model");
 
     /* all of it or nothing */

@@ -1,8 +1,8 @@
 /*
- * state.c: states and steps.
+ * state.c: states, and how they advance; state_show.c computes what is drawn of them.
  *
- * Time. A dynamic solver advances in substeps of fixed length h. A step to time t takes substeps until
- * one ends at or behind t, and the result is interpolated between the last two: so the frame rate only picks
+ * Time. A dynamic solver advances in substeps of fixed length h. To advance to time t, substeps are taken until
+ * one ends at or behind t. What is drawn is interpolated between the last two: so the frame rate only picks
  * which instants are read, and an instant that falls on a substep is that substep's result to the bit. With a
  * motion known in advance every substep samples it. In a stack each stage has a substep of its own: a body that takes
  * longer ones is run to the end of its substep first, and the stages on it see its surface interpolated. With live
@@ -12,12 +12,11 @@
 #include <string.h>
 
 #include "character/lead_in.h"
+#include "character/morph_sum.h"
 #include "engine/model_object.h"
 #include "math/math3.h"
 #include "solvers/solver_kit.h"
 
-/* An instant this near a substep's end, in substeps, is that end. */
-static const double INSTANT_TOLERANCE = 1e-6;
 /* A live step longer than this is a host's hiccup, not motion. */
 static const double LIVE_LIMIT = 0.25;
 /* Accelerations, winds and blows beyond this are a host's mistake, scene units and seconds. */
@@ -35,13 +34,6 @@ static const float DRAG_PULLS = 10;
 
 /* ---- memory ---- */
 
-static float *state_floats(const cutis_state *state, size_t offset) { return (float *)((char *)state + offset); }
-
-static void *state_scratch(const cutis_model *m, const cutis_state *state, size_t offset)
-{
-    return (char *)state + m->state_bytes + offset;
-}
-
 cutis_result cutis_state_create(const cutis_model *model, const cutis_allocator *allocator, cutis_state **result,
                                 cutis_error *error)
 {
@@ -51,7 +43,6 @@ cutis_result cutis_state_create(const cutis_model *model, const cutis_allocator 
     if (!state) return error_memory(error, "a state");
     state->allocator = memory_resolve(allocator);
     state->block_bytes = bytes;
-    state->unseen = false;
     cutis_state_reset(model, state, NULL);
     return CUTIS_OK;
 }
@@ -80,8 +71,6 @@ uint64_t cutis_state_hash(const cutis_model *model, const cutis_state *state)
     size_t begin = model->joints;
     return hash_bytes((const char *)state + begin, model->state_bytes - begin, hash);
 }
-
-void state_set_unseen(cutis_state *state, bool unseen) { state->unseen = unseen; }
 
 double cutis_state_time(const cutis_state *state) { return state->time; }
 
@@ -134,20 +123,21 @@ static void set_pose(const cutis_model *m, cutis_state *state, const stage *s, s
 /* Drags of drawn vertices as drags of the body's points that count most for them. */
 static void body_drags(const cutis_model *m, cutis_state *state, const stage *s, solver_input *input)
 {
-    const float *drawn = state_floats(state, s->points), *own = state_floats(state, s->body_points);
+    const float *own = state_floats(state, s->body_points);
     cutis_drag *drags = state_scratch(m, state, m->drags);
     int count = 0;
 
     for (int i = 0; i < input->drag_count && count < DRAG_LIMIT; i++) {
         int point = m->character->vertex_points[input->drags[i].vertex];
-        int anchor = body_nearest(&m->body, point);
+        int anchor = embedding_nearest(&m->body, point);
         if (anchor < 0) continue;
 
         drags[count] = input->drags[i];
         drags[count].vertex = m->body.character->point_vertices[anchor];
 
         /* the anchor keeps its distance from the vertex that is dragged */
-        for (int e = 0; e < 3; e++) drags[count].target[e] += own[3 * anchor + e] - drawn[3 * point + e];
+        vec3 offset = vec3_sub(vec3_load(own + 3 * anchor), embedding_place(&m->body, input->skin, own, point));
+        vec3_store(drags[count].target, vec3_add(vec3_load(drags[count].target), offset));
         count++;
     }
 
@@ -155,7 +145,7 @@ static void body_drags(const cutis_model *m, cutis_state *state, const stage *s,
     input->drag_count = count;
 }
 
-/* One substep, or reset, of a stage on the simulation body: the drawn points follow. */
+/* One substep, or reset, of a stage on the simulation body. The drawn points follow if another stage runs on them. */
 static void run_on_body(const cutis_model *m, cutis_state *state, const stage *s, const solver_input *given, bool reset)
 {
     solver_input input = *given;
@@ -169,26 +159,26 @@ static void run_on_body(const cutis_model *m, cutis_state *state, const stage *s
         s->solver->step(s->data, data, scratch, &input, own, &state->stats);
     }
 
-    if (input.between) return;
-    float *show = state_scratch(m, state, m->show), *points = state_floats(state, s->points);
-    body_show(&m->body, input.skin, own, show, input.jobs, points);
-
-    /* closed meshes keep their volume; what props press stays where they press it */
-    if (m->character->prop_count == 0) fullness_run(&m->body.fullness, input.skin, show, points);
+    if (!stage_has_points(m, s)) return;
+    display_points(&m->display, input.skin, own, state_scratch(m, state, m->show), input.jobs,
+                   state_floats(state, s->points));
 }
 
 /* Put every stage at rest in the pose of its joints, or let it take a substep to there; fill its points. */
 static void run_stage(const cutis_model *m, cutis_state *state, int index, solver_input *input, bool reset)
 {
     const stage *s = &m->stages[index];
-    bool geometric = stage_is_geometric(s), has_points = !geometric || m->stage_count > 1;
+    bool geometric = stage_is_geometric(s), has_points = stage_has_points(m, s);
     float *points = state_floats(state, s->points), *points_old = state_floats(state, s->points_old);
     float *result = geometric ? state_floats(state, m->vertices) : points;
     void *own = state_floats(state, s->state), *scratch = state_scratch(m, state, s->scratch);
     size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
 
-    /* keep the last points: a stage above may look between the two */
+    /* keep the last points: an instant that is drawn, or seen by a stage above, may lie between the two */
     if (has_points) memcpy(points_old, points, point_bytes);
+    if (s->on_body && !has_points)
+        memcpy(state_floats(state, s->body_points_old), state_floats(state, s->body_points),
+               (size_t)m->body.character->point_count * 3 * sizeof(float));
     set_pose(m, state, s, input);
 
     /* the solver itself, or its way over the simulation body */
@@ -206,91 +196,28 @@ static void run_stage(const cutis_model *m, cutis_state *state, int index, solve
     input->surface = has_points ? points : NULL;
 }
 
-/* Let every stage fill its outputs. */
-static void finish_stages(const cutis_model *m, cutis_state *state, solver_input *input)
+void state_finish(const cutis_model *m, cutis_state *state, const cutis_jobs *jobs)
 {
+    solver_input input = {.jobs = jobs};
     for (int i = 0; i < m->stage_count; i++) {
         const stage *s = &m->stages[i];
         if (!s->solver->finish) continue;
-        set_pose(m, state, s, input);
-        input->surface = i > 0 ? surface_at(m, state, &m->stages[i - 1], state->substeps) : NULL;
-        s->solver->finish(s->data, state_floats(state, s->state), state_scratch(m, state, s->scratch), input);
+        set_pose(m, state, s, &input);
+        input.h = s->substep;
+        input.time = state->time;
+        input.surface = i > 0 ? surface_at(m, state, &m->stages[i - 1], state->substeps) : NULL;
+        s->solver->finish(s->data, state_floats(state, s->state), state_scratch(m, state, s->scratch), &input);
     }
 }
 
-/* Vertices from the last stage's points, alpha of the way from the last substep but one to the last. */
-static void write_vertices(const cutis_model *m, cutis_state *state, double alpha)
+void state_run_geometric(const cutis_model *m, cutis_state *state, const cutis_jobs *jobs)
 {
-    const stage *last = &m->stages[m->stage_count - 1];
-    if (last->solver->info.flags & CUTIS_SOLVER_GEOMETRIC) return;
-
-    const float *a = state_floats(state, last->points_old), *b = state_floats(state, last->points);
-    float *vertices = state_floats(state, m->vertices);
-    float t = (float)alpha;
-
-    for (int v = 0; v < m->character->vertex_count; v++) {
-        int p = 3 * m->character->vertex_points[v];
-        for (int e = 0; e < 3; e++) {
-            vertices[3 * v + e] = alpha >= 1 ? b[p + e] : a[p + e] + t * (b[p + e] - a[p + e]);
-        }
-    }
-}
-
-/* ---- morphs ---- */
-
-/* `base` (vertex_count x 3; NULL: zeros) plus all morphs by their weights, into scratch. NULL when none counts. */
-static float *morph_sum(const cutis_model *m, cutis_state *state, const float *weights, const float *base)
-{
-    const cutis_character *c = m->character;
-    bool any = false;
-    for (int k = 0; weights && k < c->morph_count; k++) any |= weights[k] != 0;
-    if (!any) return NULL;
-
-    /* start from the base */
-    float *sum = state_scratch(m, state, m->morphed);
-    size_t count = (size_t)c->vertex_count * 3;
-    if (base) {
-        memcpy(sum, base, count * sizeof *sum);
-    } else {
-        memset(sum, 0, count * sizeof *sum);
-    }
-
-    /* add what counts and is finite */
-    for (int k = 0; k < c->morph_count; k++) {
-        float w = weights[k];
-        if (!(fabsf(w) < 1e15f)) {
-            state->stats.repairs++;
-            continue;
-        }
-        if (w == 0) continue;
-        const float *deltas = c->morphs[k].deltas;
-        for (size_t i = 0; i < count; i++) sum[i] += w * deltas[i];
-    }
-
-    return sum;
-}
-
-/* Add the morphs to a surface that does not know them, turned by the blended skin matrices. */
-static void add_morphs(const cutis_model *m, cutis_state *state, const float *weights)
-{
-    const cutis_character *c = m->character;
-    const float *offsets = morph_sum(m, state, weights, NULL);
-    if (!offsets) return;
-
-    /* offsets turn with the joints, as linear skinning turns them */
-    const float *skin = state_scratch(m, state, m->skin);
-    float *vertices = state_floats(state, m->vertices);
-    for (int v = 0; v < c->vertex_count; v++) {
-        vec3 offset = vec3_load(offsets + 3 * (size_t)v), turned = {0, 0, 0};
-        int first = c->influence_first ? c->influence_first[v] : 0;
-        int end = c->influence_first ? c->influence_first[v + 1] : 0;
-
-        for (int i = first; i < end; i++)
-            turned = vec3_madd(turned, mat34_vector(skin + 12 * (size_t)c->influence_joints[i], offset),
-                               c->influence_weights[i]);
-        if (first == end) turned = offset;
-        vec3_store(vertices + 3 * (size_t)v, vec3_add(vec3_load(vertices + 3 * (size_t)v), turned));
-    }
+    solver_input input = {.time = state->time, .jobs = jobs};
+    float *rest = state_scratch(m, state, m->morphed);
+    if (morph_sum(m->character, state_floats(state, m->morph_weights), m->character->positions, rest,
+                  &state->stats.repairs))
+        input.rest = rest;
+    for (int i = 0; i < m->stage_count; i++) run_stage(m, state, i, &input, false);
 }
 
 /* At the end of a substep the one before no longer counts; what is left of it must not depend on the frame rate. */
@@ -298,7 +225,7 @@ static void forget_old_points(const cutis_model *m, cutis_state *state)
 {
     for (int i = 0; i < m->stage_count; i++) {
         const stage *s = &m->stages[i];
-        if ((s->solver->info.flags & CUTIS_SOLVER_GEOMETRIC) && m->stage_count == 1) continue;
+        if (!stage_has_points(m, s)) continue;
         if (state->substeps % s->span != 0) continue;
         memcpy(state_floats(state, s->points_old), state_floats(state, s->points),
                (size_t)m->character->point_count * 3 * sizeof(float));
@@ -424,8 +351,9 @@ static float drag_pull(const cutis_character *c, const float *skin, const cutis_
  * How far the forces of a step can move flesh beyond what it does by itself. The bounds are widened by that, so that
  * none has no slack, a small force a small one, and a force that ends a slack that fades.
  */
-static void slack_update(const cutis_model *m, cutis_state *state, const step_span *span, const float *skin)
+static void slack_update(const cutis_model *m, cutis_state *state, const step_span *span)
 {
+    if (m->display.bound.point_count == 0) return;
     const cutis_step_input *input = span->input;
     float fade = (float)det_exp((span->begin - span->end) / SLACK_TIME);
     float acceleration = force_length(input->acceleration) + kit_wind_most(force_length(input->wind)), speed = 0;
@@ -435,76 +363,14 @@ static void slack_update(const cutis_model *m, cutis_state *state, const step_sp
         speed += force_length(input->impulses[i].velocity);
     for (int i = 0; i < state->blow_count; i++) speed += force_length(state->blows[i].impulse.velocity);
 
+    /* the pull of drags, from where skinning has their vertices at this instant */
     float swing = SOFT_TIME * (SOFT_TIME * acceleration + speed), pull = 0;
+    float *skin = state_scratch(m, state, m->target);
+    if (input->drag_count > 0) skin_matrices(m->character, state_floats(state, m->instant), skin);
     for (int i = 0; i < input->drag_count; i++) pull = MAX(pull, drag_pull(m->character, skin, input->drags + i));
 
     state->slack.swing = MAX(swing, fade * state->slack.swing);
     state->slack.pull = MAX(pull, fade * state->slack.pull);
-}
-
-/* Bound how far the vertices that are shown depart from linear skinning of their instant. */
-static void bound_vertices(const cutis_model *m, cutis_state *state, const step_span *span, bool exact)
-{
-    const cutis_character *c = m->character;
-    if (m->bound.point_count == 0) return;
-
-    float *vertices = state_floats(state, m->vertices), *joints = state_scratch(m, state, m->limit);
-    float *skin = joints + 12 * (size_t)c->joint_count, *points = skin + 12 * (size_t)c->joint_count;
-    gather_points(m, vertices, points);
-
-    /* skinning of this instant */
-    if (!exact) instant_pose(m, state, span, joints);
-    skin_matrices(c, exact ? state_floats(state, m->joints) : joints, skin);
-
-    slack_update(m, state, span, skin);
-    deviation_stats stats = deviation_limit(&m->bound, skin, state->slack, !state->unseen,
-                                            points + 3 * (size_t)c->point_count, span->input->jobs, points);
-
-    state->stats.limited = stats.points;
-    state->stats.limited_vertex = stats.worst >= 0 ? c->point_vertices[stats.worst] : -1;
-    if (stats.worst < 0 && stats.parted == 0 && !m->bound.joined) return;
-
-    /* back to the vertices */
-    for (int v = 0; v < c->vertex_count; v++)
-        memcpy(vertices + 3 * (size_t)v, points + 3 * (size_t)c->vertex_points[v], 3 * sizeof(float));
-}
-
-/*
- * Vertices of a stage on the simulation body, alpha of the way through its last substep: the deviation from linear
- * skinning is interpolated, and linear skinning is that of the instant itself, so that rigid pieces are exactly there.
- */
-static void show_instant(const cutis_model *m, cutis_state *state, const step_span *span, double alpha)
-{
-    const cutis_character *c = m->character;
-    const stage *s = &m->stages[0];
-    const cutis_jobs *jobs = span->input->jobs;
-    size_t count = 3 * (size_t)c->point_count, joint_count = 12 * (size_t)c->joint_count;
-    float *joints = state_scratch(m, state, m->instant), *shown = joints + joint_count, *skinned = shown + count;
-    float *skin = state_scratch(m, state, m->skin);
-    float *scratch = state_scratch(m, state, m->show), t = (float)alpha;
-    const float *ends[2] = {state_floats(state, s->points_old), state_floats(state, s->points)};
-    const size_t poses[2] = {m->joints_old, m->joints};
-
-    /* the deviation between the ends of the substep */
-    for (int end = 0; end < 2; end++) {
-        skin_matrices(c, state_floats(state, poses[end]), skin);
-        body_skin(&m->body, skin, scratch, jobs, skinned);
-        for (size_t i = 0; i < count; i++) {
-            float deviation = ends[end][i] - skinned[i];
-            shown[i] = end == 0 ? deviation : shown[i] + t * (deviation - shown[i]);
-        }
-    }
-
-    /* on the pose of the instant */
-    instant_pose(m, state, span, joints);
-    skin_matrices(c, joints, skin);
-    body_skin(&m->body, skin, scratch, jobs, skinned);
-
-    float *vertices = state_floats(state, m->vertices);
-    for (int v = 0; v < c->vertex_count; v++) {
-        const size_t p = 3 * (size_t)c->vertex_points[v];
-        for (size_t e = 0; e < 3; e++) vertices[3 * (size_t)v + e] = skinned[p + e] + shown[p + e];
-    }
 }
 
 /* ---- steps ---- */
@@ -539,9 +405,11 @@ void cutis_state_reset(const cutis_model *model, cutis_state *state, const float
         run_stage(model, state, i, &input, true);
     }
 
-    /* outputs and vertices */
-    finish_stages(model, state, &input);
-    write_vertices(model, state, 1);
+    memcpy(state_floats(state, model->instant), own, joint_bytes);
+    if (model->character->morph_count)
+        memset(state_floats(state, model->morph_weights), 0, (size_t)model->character->morph_count * sizeof(float));
+    state->shown = false;
+    cutis_state_show(model, state, NULL);
 }
 
 /* ---- blows ---- */
@@ -633,81 +501,97 @@ static solver_input solver_input_make(const cutis_model *m, cutis_state *state, 
         work.acceleration[k] = fabsf(input->acceleration[k]) < FORCE_LIMIT ? input->acceleration[k] : 0;
         work.wind[k] = fabsf(input->wind[k]) < FORCE_LIMIT ? input->wind[k] : 0;
     }
-    if (stage_is_geometric(&m->stages[0])) work.rest = morph_sum(m, state, input->morphs, m->character->positions);
+    float *rest = state_scratch(m, state, m->morphed);
+    bool morphed = stage_is_geometric(&m->stages[0]) && m->substep > 0;
+    if (morphed && morph_sum(m->character, input->morphs, m->character->positions, rest, &state->stats.repairs))
+        work.rest = rest;
     return work;
 }
 
-/* A stack without a dynamic stage: the pose at the end is all that counts. */
-static void step_geometric(const cutis_model *m, cutis_state *state, const step_span *span, solver_input *work)
+/*
+ * Substeps until one ends at or behind the end of the span. Returns whether the host has stopped it before; then the
+ * span ends with the last substep.
+ */
+static bool run_substeps(const cutis_model *m, cutis_state *state, step_span *span, solver_input *work,
+                         bool (*interrupted)(void *context), void *context)
 {
-    pose_at(m, state, span, span->end, m->joints, m->joints_old);
-    work->time = span->end;
-    for (int i = 0; i < m->stage_count; i++) run_stage(m, state, i, work, false);
-}
-
-/* Substeps until one ends at or behind the end of the span; vertices at that instant. */
-static void step_dynamic(const cutis_model *m, cutis_state *state, const step_span *span, solver_input *work)
-{
-    /* the last substep, and whether the instant falls on its end */
-    double reached = span->end / m->stages[m->stage_count - 1].substep;
+    double h = m->stages[m->stage_count - 1].substep, reached = span->end / h;
     int64_t last = (int64_t)ceil(reached - INSTANT_TOLERANCE);
-    bool exact = reached - (double)(last - 1) > 1 - INSTANT_TOLERANCE;
+    bool exact = reached - (double)(last - 1) > 1 - INSTANT_TOLERANCE, stopped = false;
 
-    /* A surface solver looks at the body in every substep; a caller only at the last, or the last two. */
-    while (state->substeps < last) {
-        work->between = m->stage_count == 1 && state->substeps + 1 < (exact ? last : last - 1);
+    /* A surface solver needs the body in every substep, a drag too; what is drawn only the last, or the last two. */
+    for (int64_t first = state->substeps; state->substeps < last && !stopped;) {
+        stopped = state->substeps > first && interrupted && interrupted(context);
+        work->between = m->stage_count == 1 && work->drag_count == 0 && !stopped &&
+                        state->substeps + 1 < (exact ? last : last - 1);
         substep(m, state, span, work);
     }
 
-    /* vertices of the instant, between the last two substeps */
-    double alpha = exact ? 1 : reached - (double)(state->substeps - 1);
-    if (!exact && m->stage_count == 1 && m->stages[0].on_body) {
-        show_instant(m, state, span, alpha);
-        work->joints = NULL; /* the skin matrices are no longer those of a substep */
-    } else {
-        write_vertices(m, state, alpha);
-    }
-
-    /* bound, then morphs on top */
-    bound_vertices(m, state, span, exact);
-    if (!stage_is_geometric(&m->stages[0])) add_morphs(m, state, span->input->morphs);
-    if (exact) forget_old_points(m, state);
+    stopped &= state->substeps < last;
+    if (stopped) span->end = (double)state->substeps * h;
+    if (exact || stopped) forget_old_points(m, state);
+    return stopped;
 }
 
-void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double dt)
+/* What is drawn depends on the pose and the morphs of the instant that was reached. */
+static void keep_instant(const cutis_model *m, cutis_state *state, const step_span *span)
+{
+    const float *morphs = span->input->morphs;
+    float *joints = state_floats(state, m->instant), *weights = state_floats(state, m->morph_weights);
+    if (state_is_exact(m, state)) {
+        memcpy(joints, state_floats(state, m->joints), (size_t)m->character->joint_count * 12 * sizeof(float));
+    } else {
+        instant_pose(m, state, span, joints);
+    }
+
+    for (int k = 0; k < m->character->morph_count; k++) weights[k] = morphs ? morphs[k] : 0;
+    state->shown = false;
+}
+
+bool cutis_state_advance(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double time,
+                         bool (*interrupted)(void *context), void *context)
 {
     size_t joint_bytes = (size_t)model->character->joint_count * 12 * sizeof(float);
 
     float *given = state_floats(state, model->joints_given);
     state->stats = (cutis_step_stats){.limited_vertex = -1};
-    if (!(dt > 0)) dt = 0;
+    if (!(time > state->time)) time = state->time;
 
     /* a live pose: joints that make no sense keep their last place */
     if (input->joints) {
         float *target = state_scratch(model, state, model->target);
-        dt = MIN(dt, LIVE_LIMIT);
+        time = MIN(time, state->time + LIVE_LIMIT);
         memcpy(target, given, joint_bytes);
         state->stats.repairs = copy_pose(model, target, input->joints);
     }
 
     /* the span of time, and what acts in it */
-    step_span span = {input, state->time, state->time + dt};
-    state->time = span.end;
-
+    step_span span = {input, state->time, time};
     blows_add(model, state, input);
     solver_input work = solver_input_make(model, state, input);
 
-    /* to its end */
+    /* to its end; without a dynamic stage the pose there is all that counts */
+    bool stopped = false;
     if (model->substep == 0)
-        step_geometric(model, state, &span, &work);
+        pose_at(model, state, &span, span.end, model->joints, model->joints_old);
     else
-        step_dynamic(model, state, &span, &work);
-    if (state->stats.substeps > 0) finish_stages(model, state, &work);
+        stopped = run_substeps(model, state, &span, &work, interrupted, context);
+    state->time = span.end;
 
-    /* What the next live step starts from. */
-    memcpy(given,
-           input->joints ? (float *)state_scratch(model, state, model->target) : state_floats(state, model->joints),
+    /* what the next live step starts from */
+    bool reached = input->joints && !stopped;
+    memcpy(given, reached ? (float *)state_scratch(model, state, model->target) : state_floats(state, model->joints),
            joint_bytes);
+
+    keep_instant(model, state, &span);
+    slack_update(model, state, &span);
+    return !stopped;
+}
+
+void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double dt)
+{
+    cutis_state_advance(model, state, input, state->time + (dt > 0 ? dt : 0), NULL, NULL);
+    cutis_state_show(model, state, input);
 }
 
 static void move_points(float *points, int count, const float transform[12])
@@ -730,8 +614,8 @@ static void move_joints(const cutis_model *m, float *joints, const float transfo
 void cutis_state_teleport(const cutis_model *model, cutis_state *state, const float transform[12])
 {
     /* poses: the model's, and those of stages that run at their own rate */
-    size_t poses[3 + 2 * STAGE_LIMIT] = {model->joints, model->joints_old, model->joints_given};
-    int pose_count = 3;
+    size_t poses[4 + 2 * STAGE_LIMIT] = {model->joints, model->joints_old, model->joints_given, model->instant};
+    int pose_count = 4;
     for (int i = 0; i < model->stage_count; i++) {
         const stage *s = &model->stages[i];
         if (s->span == 1) continue;
@@ -752,155 +636,14 @@ void cutis_state_teleport(const cutis_model *model, cutis_state *state, const fl
     move_points(state_floats(state, model->vertices), model->character->vertex_count, transform);
     for (int i = 0; i < model->stage_count; i++) {
         const stage *s = &model->stages[i];
-        if (!stage_is_geometric(s) || model->stage_count > 1) {
+        if (stage_has_points(model, s)) {
             move_points(state_floats(state, s->points_old), model->character->point_count, transform);
             move_points(state_floats(state, s->points), model->character->point_count, transform);
         }
         if (s->on_body) move_points(state_floats(state, s->body_points), model->body.character->point_count, transform);
+        if (s->on_body && !stage_has_points(model, s))
+            move_points(state_floats(state, s->body_points_old), model->body.character->point_count, transform);
         if (s->solver->teleport) s->solver->teleport(s->data, state_floats(state, s->state), transform);
-    }
-}
-
-/* ---- results ---- */
-
-const float *cutis_state_positions(const cutis_model *model, const cutis_state *state)
-{
-    return state_floats(state, model->vertices);
-}
-
-void cutis_state_normals(const cutis_model *model, const cutis_state *state, float *normals)
-{
-    const cutis_character *c = model->character;
-    const float *vertices = state_floats(state, model->vertices);
-
-    /* Sum over the triangles of a point, at the point's first vertex; then unit length, for all its vertices. */
-    memset(normals, 0, (size_t)c->vertex_count * 3 * sizeof *normals);
-    for (int t = 0; t < c->triangle_count; t++) {
-        const int *v = c->triangles + 3 * t;
-        vec3 a = vec3_load(vertices + 3 * v[0]);
-        vec3 n = vec3_cross(vec3_sub(vec3_load(vertices + 3 * v[1]), a), vec3_sub(vec3_load(vertices + 3 * v[2]), a));
-
-        for (int e = 0; e < 3; e++) {
-            float *sum = normals + 3 * c->point_vertices[c->vertex_points[v[e]]];
-            vec3_store(sum, vec3_add(vec3_load(sum), n));
-        }
-    }
-
-    /* unit length */
-    for (int p = 0; p < c->point_count; p++) {
-        float *sum = normals + 3 * c->point_vertices[p];
-        vec3 n = vec3_normalize(vec3_load(sum));
-        vec3_store(sum, vec3_length2(n) > 0 ? n : vec3_make(0, 1, 0));
-    }
-
-    /* the same for all vertices of a point */
-    for (int v = 0; v < c->vertex_count; v++) {
-        int from = c->point_vertices[c->vertex_points[v]];
-        if (from != v) memcpy(normals + 3 * v, normals + 3 * from, 3 * sizeof *normals);
-    }
-}
-
-const cutis_step_stats *cutis_state_stats(const cutis_model *model, const cutis_state *state)
-{
-    (void)model;
-    return &state->stats;
-}
-
-/* An output of the body's vertices on the drawn mesh. */
-static void output_show(const cutis_model *m, const cutis_state *state, const stage *s, int index, cutis_output *output)
-{
-    const cutis_character *c = m->character;
-    const float *vertices = state_floats(state, m->vertices), *own = state_floats(state, s->body_points);
-    const int *vertex_points = m->body.character->vertex_points;
-    int width = output->components;
-    bool place = s->solver->info.outputs[index].role == CUTIS_OUTPUT_TISSUE;
-    float *all = (float *)state_scratch(m, state, m->outputs) + (size_t)index * (size_t)c->vertex_count * 3;
-
-    for (int v = 0; v < c->vertex_count; v++) {
-        float *to = all + (size_t)v * (size_t)width;
-        int p = c->vertex_points[v];
-
-        if (!place) {
-            body_spread(&m->body, p, output->values, width, to);
-            continue;
-        }
-
-        /* an inner surface lies below the drawn vertex as it lies below the body's points; clothing has none */
-        memcpy(to, vertices + 3 * (size_t)v, 3 * sizeof(float));
-        for (int k = m->body.anchor_first[p]; k < m->body.anchor_first[p + 1] && m->body.bare[p]; k++) {
-            int from = m->body.character->point_vertices[m->body.anchors[k]];
-            for (int e = 0; e < 3; e++)
-                to[e] += m->body.anchor_weights[k] * (output->values[3 * from + e] - own[3 * vertex_points[from] + e]);
-        }
-    }
-
-    output->count = c->vertex_count;
-    output->values = all;
-}
-
-/*
- * A place inside the body between two substeps: solvers tell those of the last one's end, and the vertices are of the
- * instant, so what lies below a vertex goes along with it.
- */
-static void output_shift(const cutis_model *m, const cutis_state *state, const stage *s, int index,
-                         cutis_output *output)
-{
-    double reached = state->time / s->substep;
-    if (!(reached < (double)state->substeps - INSTANT_TOLERANCE)) return;
-
-    const cutis_character *c = m->character;
-    const float *vertices = state_floats(state, m->vertices), *points = state_floats(state, s->points);
-    float *all = (float *)state_scratch(m, state, m->outputs) + (size_t)index * (size_t)c->vertex_count * 3;
-
-    /* the surface keeps its offset from the drawn vertex */
-    for (int v = 0; v < c->vertex_count; v++) {
-        const float *point = points + 3 * (size_t)c->vertex_points[v];
-        for (size_t e = 0; e < 3; e++) {
-            size_t at = 3 * (size_t)v + e;
-            all[at] = vertices[at] + (output->values[at] - point[e]);
-        }
-    }
-
-    output->values = all;
-}
-
-bool cutis_state_output(const cutis_model *model, const cutis_state *state, const char *name, cutis_output *output)
-{
-    /* The last stage that has it wins: it is nearest to the surface that is shown. */
-    for (int i = model->stage_count - 1; i >= 0; i--) {
-        const stage *s = &model->stages[i];
-        for (int k = 0; k < s->solver->info.output_count; k++) {
-            if (strcmp(s->solver->info.outputs[k].name, name) == 0) {
-                if (!s->solver->output(s->data, state_floats(state, s->state), k, output)) return false;
-                if (s->on_body && output->domain == CUTIS_DOMAIN_VERTEX && output->components <= 3)
-                    output_show(model, state, s, k, output);
-                else if (model->stage_count == 1 && s->solver->info.outputs[k].role == CUTIS_OUTPUT_TISSUE)
-                    output_shift(model, state, s, k, output);
-                return true;
-            }
-        }
-    }
-
-    return false;
-}
-
-bool cutis_state_output_role(const cutis_model *model, const cutis_state *state, cutis_output_role role, int index,
-                             cutis_output *output)
-{
-    const cutis_output_info *info = cutis_model_find_output(model, role, index);
-    return info && cutis_state_output(model, state, info->name, output);
-}
-
-void cutis_state_prop(const cutis_model *model, const cutis_state *state, int index, cutis_prop_state *prop)
-{
-    static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    const cutis_prop *source = &model->character->props[index];
-    *prop = (cutis_prop_state){.bone = -1};
-    const float *transform = source->joint >= 0 ? state_floats(state, model->joints) + 12 * source->joint : identity;
-    memcpy(prop->transform, transform, sizeof prop->transform);
-    for (int i = 0; i < model->stage_count; i++) {
-        const stage *s = &model->stages[i];
-        if (s->solver->prop) s->solver->prop(s->data, state_floats(state, s->state), index, prop);
     }
 }
 

@@ -43,6 +43,8 @@ static inline vec3 vec3_cross(vec3 a, vec3 b)
 static inline float vec3_length2(vec3 a) { return vec3_dot(a, a); }
 static inline float vec3_length(vec3 a) { return sqrtf(vec3_dot(a, a)); }
 static inline float vec3_distance(vec3 a, vec3 b) { return vec3_length(vec3_sub(a, b)); }
+/* 1 below 0, 0 above 1, smooth between. */
+static inline float smooth_fall(float u) { return u >= 1 ? 0 : u <= 0 ? 1 : 1 - u * u * (3 - 2 * u); }
 static inline vec3 vec3_min(vec3 a, vec3 b)
 {
     return (vec3){a.x < b.x ? a.x : b.x, a.y < b.y ? a.y : b.y, a.z < b.z ? a.z : b.z};

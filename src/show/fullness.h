@@ -6,8 +6,8 @@
  * loses 2 to 6 %. Points of closed components are moved along their normals until each component has its rest volume:
  * where joints bend in the pose, and the less the thinner the flesh is.
  */
-#ifndef BODY_FULLNESS_H
-#define BODY_FULLNESS_H
+#ifndef SHOW_FULLNESS_H
+#define SHOW_FULLNESS_H
 
 #include "mesh/mesh.h"
 

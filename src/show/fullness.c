@@ -6,7 +6,7 @@
  * share everywhere; times the edge length of the body, which follows the thickness of flesh; less where skin is
  * compressed, in the crease of a bend.
  */
-#include "body/fullness.h"
+#include "show/fullness.h"
 
 #include <string.h>
 

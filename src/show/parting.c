@@ -6,7 +6,7 @@
  * moved. The more they overlap, the less of it is done, down to nothing: so what is shown changes smoothly
  * with the pose, and what lies deep in other flesh stays there.
  */
-#include "body/parting.h"
+#include "show/parting.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -9,11 +9,11 @@
  * skinning, with a factor that goes back to 1 over a distance, and small tears are drawn together. A result within the
  * bounds is left as it is, to the bit.
  */
-#ifndef BODY_DEVIATION_H
-#define BODY_DEVIATION_H
+#ifndef SHOW_DEVIATION_H
+#define SHOW_DEVIATION_H
 
 #include "body/body_cracks.h"
-#include "body/parting.h"
+#include "show/parting.h"
 #include "character/skinning.h"
 #include "mesh/mesh.h"
 
@@ -51,9 +51,10 @@ cutis_result deviation_build(deviation_bound *b, const cutis_character *characte
 size_t deviation_scratch_count(const deviation_bound *b);
 /*
  * Bound the deviation of points (point_count x 3) from linear skinning in the pose of `skin` (joint_count x 12).
- * slack: of forces from outside. part: crossing triangles are parted first.
+ * slack: of forces from outside. amount (1 or more): the deviation is multiplied by it first, and the bounds are that
+ * much wider. Crossing triangles are parted first, where the bound has a parting.
  */
-deviation_stats deviation_limit(const deviation_bound *b, const float *skin, deviation_slack slack, bool part,
+deviation_stats deviation_limit(const deviation_bound *b, const float *skin, deviation_slack slack, float amount,
                                 float *scratch, const cutis_jobs *jobs, float *points);
 
 #endif

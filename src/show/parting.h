@@ -4,8 +4,8 @@
  * Contact keeps the simulation body free of crossings, but drawn triangles are chords of its surface, or lie beside it
  * by details finer than its edges: where skin folds, they cross. Triangles that cross by little are moved apart.
  */
-#ifndef BODY_PARTING_H
-#define BODY_PARTING_H
+#ifndef SHOW_PARTING_H
+#define SHOW_PARTING_H
 
 #include "mesh/mesh.h"
 

@@ -16,7 +16,7 @@
  *    skinning did), and parting them the other way does not help, less and less of the deviation is shown, by the
  *    factors of 1.
  */
-#include "body/deviation.h"
+#include "show/deviation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +127,7 @@ typedef struct limiting {
     float size;           /* of the skinned frame, where joints scale it up, scene units */
     float reach;          /* scene units */
     deviation_slack slack;
+    float amount; /* 1 or more: by which the deviation is exaggerated */
 } limiting;
 
 static vec3 pair_offset(const limiting *l, const float *places, int index)
@@ -135,11 +136,15 @@ static vec3 pair_offset(const limiting *l, const float *places, int index)
     return vec3_sub(vec3_load(places + 3 * (size_t)pair[0]), vec3_load(places + 3 * (size_t)pair[1]));
 }
 
-/* How far apart a pair may be. */
+/*
+ * How far apart a pair may be. With |s + d| <= B, exaggerated by a, |s + a d| <= a B + (a - 1) |s|: what is whole as
+ * simulated stays whole.
+ */
 static float pair_bound(const limiting *l, int index)
 {
     float length = vec3_length(pair_offset(l, l->skinned, index));
-    return TEAR_RATIO * MAX(length, l->bound->spans[index]) + TEAR_SLACK * l->size + l->slack.pull;
+    float bound = TEAR_RATIO * MAX(length, l->bound->spans[index]) + TEAR_SLACK * l->size + l->slack.pull;
+    return l->amount * bound + (l->amount - 1) * length;
 }
 
 /* The share of what is shown of a pair's deviations that leaves it whole, if it is torn `times` its bound; else 1. */
@@ -155,12 +160,15 @@ static float pair_share(const limiting *l, int index, float times)
 }
 
 /* How far a point may be from skinning, whatever dual quaternions say, before anything is cut. */
-static float distance_free(const limiting *l) { return DISTANCE_FREE * l->size + l->slack.swing + l->slack.pull; }
+static float distance_free(const limiting *l)
+{
+    return l->amount * (DISTANCE_FREE * l->size + l->slack.swing + l->slack.pull);
+}
 
 /* The factor at which a deviation of a length comes to its bound: smooth, 1 while it is short. */
 static float distance_factor(const limiting *l, float length, float slack)
 {
-    float least = distance_free(l) + slack, room = (DISTANCE_MOST - DISTANCE_FREE) * l->size;
+    float least = distance_free(l) + l->amount * slack, room = l->amount * (DISTANCE_MOST - DISTANCE_FREE) * l->size;
     if (!(length > least)) return 1;
     float kept = least + room * (1 - (float)det_exp(-(double)((length - least) / room)));
     return kept / length;
@@ -367,7 +375,7 @@ static bool crossings_cut(limiting *l, float *scratch)
     return round > 0;
 }
 
-deviation_stats deviation_limit(const deviation_bound *b, const float *skin, deviation_slack slack, bool part,
+deviation_stats deviation_limit(const deviation_bound *b, const float *skin, deviation_slack slack, float amount,
                                 float *scratch, const cutis_jobs *jobs, float *points)
 {
     deviation_stats stats = {0, -1, 0};
@@ -379,10 +387,12 @@ deviation_stats deviation_limit(const deviation_bound *b, const float *skin, dev
     skinning_linear(&b->skinning, skin, factors + 2 * count, jobs, skinned);
     float size = frame_size(skinned, b->point_count, b->size);
 
+    for (size_t i = 0; i < 3 * count && amount != 1; i++) points[i] = skinned[i] + amount * (points[i] - skinned[i]);
+
     /* crossings */
     memcpy(moved, points, 3 * count * sizeof(float));
-    limiting l = {b, skinned, moved, turned, points, factors, factors + count, size, REACH_LEAST * size, slack};
-    bool worse = part && crossings_part(&l, factors + 2 * count, jobs, &stats.parted);
+    limiting l = {b, skinned, moved, turned, points, factors, factors + count, size, REACH_LEAST * size, slack, amount};
+    bool part = b->parting.mesh, worse = part && crossings_part(&l, factors + 2 * count, jobs, &stats.parted);
     cracks_follow(b->joined, b->point_count, skinned, points);
     for (size_t i = 0; i < 3 * count; i++) moved[i] = points[i] - skinned[i];
     if (!worse && frame_whole(&l)) return stats;
