@@ -6,11 +6,13 @@
  * copied nor hashed.
  *
  *     header | joints | joints_old | joints_given | vertices | stage 0: joints, joints_old (of a stage with a substep
- *     of its own), points_old, points, body_points (of one on a body), state | stage 1 ... || scratch
+ *     of its own), points_old, points, body_points (of one on a body), state | stage 1 ... | links, animated (of an
+ *     articulation), shown || scratch
  */
 #ifndef ENGINE_MODEL_OBJECT_H
 #define ENGINE_MODEL_OBJECT_H
 
+#include "articulation/articulation.h"
 #include "body/body.h"
 #include "body/deviation.h"
 #include "character/skinning.h"
@@ -60,6 +62,9 @@ struct cutis_model {
                        needs */
     size_t drags;   /* offset into the scratch: (drag_limit) drags of the body's points */
     size_t outputs; /* offset into the scratch: (outputs of the first stage x vertex_count x 3) at the drawn vertices */
+    articulation articulation;      /* of the first stage's flesh; no links: joints are fixed */
+    size_t links, animated, shown;  /* offsets into the state: corrections, the pose without them, the pose shown */
+    size_t articulation_scratch, before; /* offsets into the scratch; a pose */
     const char *warnings[32];
     int warning_count;
     const char *notes[8];
