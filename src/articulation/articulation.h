@@ -22,6 +22,7 @@ typedef struct articulation_link {
     double inertia;       /* about the joint, of all flesh that it carries; 0: does not turn */
     double mobility;      /* per mass: of the middle of its flesh, by the links that carry it */
     bool trunk;           /* carries several limbs, or a link that does */
+    int limb;             /* the first link of its limb; -1: of the trunk */
     vec3 place, middle;   /* of the joint and of its flesh, at rest */
     bvh tree;             /* of its skin, at rest; no nodes where it has none */
     int first_node;       /* of the trees of all links */

@@ -96,6 +96,10 @@ static void find_trunk(link_build *b, const double *carried, double total)
         }
         a->links[l].trunk |= limbs > 1;
     }
+    for (int l = 0; l < a->link_count; l++) {
+        int parent = a->links[l].parent;
+        a->links[l].limb = a->links[l].trunk ? -1 : parent < 0 || a->links[parent].trunk ? l : a->links[parent].limb;
+    }
 }
 
 /* ---- flesh ---- */

@@ -8,7 +8,7 @@ static const double CONTACT_RATIO = 100;
 /* Contact with the rim of a link's skin fades between these cosines of its direction against the skin's normal. */
 static const double RIM_NONE = 0.3, RIM_ALL = 0.7;
 
-/* A place behind the skin of a link is in its flesh between these winding numbers of the other limbs' skin. */
+/* A place behind the skin of a link is in its flesh between these winding numbers of the limb. */
 static const double INSIDE_NONE = 0.25, INSIDE_ALL = 0.5;
 
 /* The box of a link's skin in this pose. */
@@ -131,12 +131,13 @@ static bool find_nearest(const articulation *a, articulation_scratch *s, int sam
     return best < INFINITY;
 }
 
-/* Triangles of links around a place: how often they wind around it, 1 inside of a limb whose skin they are. */
-static double links_winding(const articulation *a, const articulation_scratch *s, int sample, vec3 x)
+/* How often the skin of a limb winds around a place: 1 inside. Links with which the sample has no contact are left out. */
+static double limb_winding(const articulation *a, const articulation_scratch *s, int limb, int sample, vec3 x)
 {
     double sum = 0;
     for (int l = 0; l < a->link_count; l++) {
         const bvh *tree = &a->links[l].tree;
+        if (a->links[l].limb != limb) continue;
         if (!(a->gaps[(size_t)sample * (size_t)a->link_count + (size_t)l] > -INFINITY)) continue;
         if (tree->node_count > 0) sum += mesh_winding(tree->triangle_count, tree->triangles, s->positions, x);
     }
@@ -182,7 +183,7 @@ int articulation_find_contacts(const articulation *a, articulation_scratch *s, c
             firm = t * t * (3 - 2 * t);
         }
         if (c->distance < 0 && firm > 0) {
-            double t = CLAMP((links_winding(a, s, i, x) - INSIDE_NONE) / (INSIDE_ALL - INSIDE_NONE), 0, 1);
+            double t = CLAMP((limb_winding(a, s, a->links[c->link].limb, i, x) - INSIDE_NONE) / (INSIDE_ALL - INSIDE_NONE), 0, 1);
             firm *= t * t * (3 - 2 * t);
         }
         if (!(firm > 0) || c->distance > c->gap + c->scale) continue;
