@@ -4,6 +4,7 @@
 #include "bake_face.h"
 #include "base/system.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,26 @@ static void print_bones(const cutis_bake_result *r)
     printf("\n");
 }
 
+/* Bones that joints keep out of other flesh, those of most frames first, and the joint that is turned most. */
+static void print_turned(const cutis_bake_result *r)
+{
+    enum { SHOWN = 3 };
+    int last = INT_MAX, shown = 0;
+    printf("  %-10s", "joints");
+    while (shown < SHOWN && shown < r->held_count) {
+        int best = -1;
+        for (int i = 0; i < r->held_count; i++)
+            if (r->held[i].frames < last && (best < 0 || r->held[i].frames > r->held[best].frames)) best = i;
+        if (best < 0) break;
+        last = r->held[best].frames;
+        printf("%s %s held out of %s in %d frame%s", shown ? "," : "", r->held_names[2 * best],
+               r->held_names[2 * best + 1], last, last == 1 ? "" : "s");
+        shown++;
+    }
+    if (r->held_count > shown) printf("%s %d more", shown ? ", and" : "", r->held_count - shown);
+    printf("%s %s turned by up to %.3g degrees\n", r->held_count ? ";" : "", r->turned[0].name, r->turned[0].degrees);
+}
+
 static void print_morphs(const cutis_bake_def *def, const cutis_morphs_info *m)
 {
     printf("  %-10s %d, error %.3g %% of the size at most, %.3g %% RMS (without them %.3g %%)\n", "targets",
@@ -182,6 +203,7 @@ void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
     if (!isnan(r->volume_min))
         printf("  %-10s %.2f %% to %.2f %% of rest\n", "volume", 100 * r->volume_min, 100 * r->volume_max);
 
+    if (r->turned_count > 0) print_turned(r);
     if (r->bone_count > 0) print_bones(r);
     if (r->has_loop && r->substep > 0)
         printf("  %-10s seam %.2g %% of the size, %.2g %% of the speed, after %d period%s%s\n", "loop",

@@ -20,7 +20,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # A module may include itself and those above it.
-ORDER = ["base", "math", "mesh", "character", "limbs", "body", "show", "rig", "contact", "solvers", "engine", "io", "retarget", "measure", "zoo",
+ORDER = ["base", "math", "mesh", "character", "limbs", "body", "show", "rig", "contact", "articulation", "solvers", "engine", "io", "retarget", "measure", "zoo",
          "bake"]
 # Only the engine calls the solver table.
 FORBIDDEN = {("io", "solvers"), ("retarget", "solvers"), ("measure", "solvers"), ("zoo", "solvers"), ("bake", "solvers")}

@@ -149,6 +149,15 @@ typedef struct cutis_bake_file {
     size_t size;
 } cutis_bake_file;
 
+/* A joint that contact turned away from the motion. */
+typedef struct cutis_turned_joint {
+    int joint;
+    const char *name;
+    double degrees;  /* at most */
+    int worst_frame; /* of that */
+    int frames;      /* in which it is turned by 0.2 degrees or more */
+} cutis_turned_joint;
+
 /* All of it belongs to the result. Times in seconds. */
 typedef struct cutis_bake_result {
     int frame_count, vertex_count;
@@ -187,6 +196,11 @@ typedef struct cutis_bake_result {
     int bone_count;
     const cutis_bone_in_flesh *bones; /* (bone_count) that the motion drives into other flesh */
     const char *const *bone_names;    /* (bone_count x 2) of the joints */
+    int held_count;
+    const cutis_bone_in_flesh *held; /* (held_count) of the motion before contact turned joints, as far as that helps */
+    const char *const *held_names;   /* (held_count x 2) of the joints */
+    int turned_count;
+    const cutis_turned_joint *turned; /* (turned_count) joints that contact turned away from the motion, most first */
     bool props_moved;                 /* the solver moved free props, which a cache of the skin does not hold */
     bool has_loop;
     cutis_loop_info loop; /* of the period written */
@@ -245,6 +259,7 @@ typedef struct cutis_morphs_def {
     double start, fps;      /* frame i shows the clip at start + i / fps; start in the clip's own seconds */
     int frame_count;        /* at least 1 */
     const float *frames;    /* (frame_count x vertex_count x 3) */
+    const float *joints;    /* (frame_count x joint_count x 12) their poses, which the clip then plays; NULL: its own */
     const float *texcoords; /* (frame_count x corner_count x 2) of skin that slides, without jumps in time; or NULL */
     double
         tolerance; /* largest distance of a vertex, and of texture coordinates on the skin, over the size; 0 = 0.001 */

@@ -355,6 +355,11 @@ CUTIS_API cutis_result cutis_state_find_loop(const cutis_model *model, cutis_sta
 
 /* (vertex_count x 3), scene space, the file's vertex order. */
 CUTIS_API const float *cutis_state_positions(const cutis_model *model, const cutis_state *state);
+/*
+ * The pose that is shown, (joint_count x 12): the one given, or sampled from the motion, with joints turned where
+ * contact holds bones out of other flesh (docs/JOINTS.md).
+ */
+CUTIS_API const float *cutis_state_joints(const cutis_model *model, const cutis_state *state);
 /* Area-weighted unit normals of the current positions, smooth across texture seams: (vertex_count x 3). */
 CUTIS_API void cutis_state_normals(const cutis_model *model, const cutis_state *state, float *normals);
 CUTIS_API const cutis_step_stats *cutis_state_stats(const cutis_model *model, const cutis_state *state);

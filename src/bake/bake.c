@@ -536,6 +536,7 @@ static cutis_result run_frames(bake *b)
         }
 
         /* what the frame is good for, and where it goes */
+        if (result == CUTIS_OK) bake_joints_record(b, i, time);
         if (result == CUTIS_OK) bake_verdict_frame(b, time);
         if (result == CUTIS_OK) result = bake_props_record(b, i);
         if (result == CUTIS_OK) result = bake_output_append(b);
@@ -556,42 +557,6 @@ static cutis_result measure_quality(bake *b)
     r->has_quality = true;
     return cutis_measure(b->character, b->batch, r->frame_count, r->fps, b->jobs, b->def->allocator, &r->quality,
                          b->error);
-}
-
-/* Bones that the motion drives into other flesh, which no solver with flesh can make good. */
-static cutis_result find_bones(bake *b)
-{
-    cutis_bake_result *r = b->result;
-    const cutis_character *c = b->character;
-
-    if (!(r->substep > 0) || c->joint_count == 0 || b->surface) return CUTIS_OK;
-
-    /* the poses of all frames */
-    size_t floats = (size_t)c->joint_count * 12;
-    int capacity = c->joint_count * 4, count = 0;
-    float *poses = ARENA_ARRAY(&b->scratch, float, (size_t)r->frame_count *floats);
-    cutis_bone_in_flesh *bones = ARENA_ARRAY(b->memory, cutis_bone_in_flesh, capacity);
-    if (!poses || !bones) return error_memory(b->error, "a bake");
-
-    double origin = b->def->loop ? 0 : r->lead_in + b->run_up;
-    for (int i = 0; i < r->frame_count; i++)
-        bake_motion_sample(&b->motion, origin + i / r->fps, poses + (size_t)i * floats);
-
-    /* the bones and their names */
-    cutis_result result =
-        cutis_measure_bones(c, poses, r->frame_count, b->jobs, b->def->allocator, bones, capacity, &count, b->error);
-    if (result != CUTIS_OK) return result;
-    r->bones = bones;
-    r->bone_count = MIN(count, capacity);
-
-    const char **names = ARENA_ARRAY(b->memory, const char *, 2 * r->bone_count + 1);
-    for (int i = 0; names && i < r->bone_count; i++) {
-        names[2 * i] = arena_string(b->memory, c->joints[bones[i].joint].name);
-        names[2 * i + 1] = arena_string(b->memory, c->joints[bones[i].into].name);
-    }
-
-    r->bone_names = names;
-    return b->memory->failed ? error_memory(b->error, "a bake") : CUTIS_OK;
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -675,6 +640,7 @@ static cutis_result run_all(bake *b)
     if (result == CUTIS_OK) plan_lead_in(b);
     if (result == CUTIS_OK) result = bake_output_open(b);
     if (result == CUTIS_OK) result = bake_props_open(b);
+    if (result == CUTIS_OK) result = bake_joints_open(b);
     if (result == CUTIS_OK) result = bake_verdict_open(b);
     if (result == CUTIS_OK) result = run_lead_in(b);
     if (result == CUTIS_OK && b->def->loop) result = bake_loop_find(b);
@@ -684,7 +650,7 @@ static cutis_result run_all(bake *b)
     if (result == CUTIS_OK && !bake_progress(b, CUTIS_BAKE_MEASURE, 0, 0) && !r->interrupted)
         result = bake_interrupted(b);
     if (result == CUTIS_OK) result = measure_quality(b);
-    if (result == CUTIS_OK) result = find_bones(b);
+    if (result == CUTIS_OK) result = bake_joints_finish(b);
 
     if (result == CUTIS_OK && !bake_progress(b, CUTIS_BAKE_WRITE, 0, 0) && !r->interrupted)
         result = bake_interrupted(b);

@@ -93,6 +93,9 @@ typedef struct bake {
     float *morphs; /* (morph_count) weights of the file's own morphs */
     double *volume_ratios, *step_series; /* (frames), of the result */
 
+    /* (frames x joint_count x 12) the poses shown, and those of the motion; NULL: nothing is simulated */
+    float *poses, *animated;
+
     /* the verdict: linear skinning beside the solver */
     cutis_judge *judge;
     cutis_model *reference; /* NULL: a surface is the reference */
@@ -167,6 +170,14 @@ cutis_result bake_props_open(bake *b);
 cutis_result bake_props_record(bake *b, int frame);
 /* Warn of bones that the motion drives into props. */
 void bake_props_warn(bake *b);
+
+/* ---- bake_joints.c ---- */
+
+cutis_result bake_joints_open(bake *b);
+/* Note the pose of a frame at a time of the state. */
+void bake_joints_record(bake *b, int frame, double time);
+/* Bones in other flesh, and joints that contact turned. */
+cutis_result bake_joints_finish(bake *b);
 
 /* ---- bake_verdict.c ---- */
 

@@ -166,21 +166,40 @@ static void report_touch(json_text *j, const bake *b)
     json_close(j, '}');
 }
 
-static void report_bones(json_text *j, const cutis_bake_result *r)
+static void report_pairs(json_text *j, const char *key, const cutis_bone_in_flesh *bones, const char *const *names,
+                         int count)
 {
-    json_open(j, "bones_in_flesh", '[');
-    for (int i = 0; i < r->bone_count; i++) {
-        const cutis_bone_in_flesh *bone = r->bones + i;
+    json_open(j, key, '[');
+    for (int i = 0; i < count; i++) {
+        const cutis_bone_in_flesh *bone = bones + i;
 
         json_open(j, NULL, '{');
-        json_put_string(j, "joint", r->bone_names[2 * i], -1);
-        json_put_string(j, "into", r->bone_names[2 * i + 1], -1);
+        json_put_string(j, "joint", names[2 * i], -1);
+        json_put_string(j, "into", names[2 * i + 1], -1);
         json_put_integer(j, "frames", bone->frames);
         json_put_real(j, "depth", bone->depth);
         json_put_integer(j, "worst_frame", bone->worst_frame);
         json_close(j, '}');
     }
 
+    json_close(j, ']');
+}
+
+/* Bones that the motion drives into other flesh: those that are there, those that joints keep out, and how. */
+static void report_bones(json_text *j, const cutis_bake_result *r)
+{
+    report_pairs(j, "bones_in_flesh", r->bones, r->bone_names, r->bone_count);
+    report_pairs(j, "bones_held_out", r->held, r->held_names, r->held_count);
+
+    json_open(j, "joints_turned", '[');
+    for (int i = 0; i < r->turned_count; i++) {
+        json_open(j, NULL, '{');
+        json_put_string(j, "joint", r->turned[i].name, -1);
+        json_put_real(j, "degrees", r->turned[i].degrees);
+        json_put_integer(j, "frames", r->turned[i].frames);
+        json_put_integer(j, "worst_frame", r->turned[i].worst_frame);
+        json_close(j, '}');
+    }
     json_close(j, ']');
 }
 

@@ -1,5 +1,5 @@
 /*
- * bake_verdict.c: every frame of a bake judged against linear skinning of the same pose, which is evaluated beside.
+ * bake_verdict.c: every frame of a bake judged against linear skinning of the pose shown, which is evaluated beside.
  */
 #include <string.h>
 
@@ -57,6 +57,7 @@ static const float *reference_positions(bake *b, double time)
     }
 
     cutis_step_input input = {.motion = {&b->motion, bake_motion_sample}, .jobs = b->jobs};
+    if (b->poses) input.joints = cutis_state_joints(b->model, b->state);
     if (b->character->morph_count) {
         bake_motion_morphs(&b->motion, time, b->morphs);
         input.morphs = b->morphs;

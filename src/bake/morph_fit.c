@@ -914,8 +914,9 @@ static void sample_poses(fit_work *w, float *joints)
     size_t pose = (size_t)c->joint_count * 12;
     for (int f = 0; f < w->frames; f++) {
         double time = w->def->start + f / w->def->fps;
-        cutis_pose_sample(c, w->def->clip, time, joints);
-        skin_matrices(c, joints, w->skin + (size_t)f * pose);
+        const float *given = w->def->joints ? w->def->joints + (size_t)f * pose : joints;
+        if (!w->def->joints) cutis_pose_sample(c, w->def->clip, time, joints);
+        skin_matrices(c, given, w->skin + (size_t)f * pose);
         if (c->morph_count)
             cutis_pose_morphs(c, w->def->clip, time, w->own_weights + (size_t)f * (size_t)c->morph_count);
     }

@@ -14,6 +14,7 @@ typedef struct morph_fit_def {
     double start, fps;                  /* frame i shows the clip at start + i / fps */
     int frame_count;                    /* at least 1 */
     const float *frames;                /* (frame_count x vertex_count x 3) */
+    const float *joints;                /* (frame_count x joint_count x 12) their poses; NULL: the clip's */
     double tolerance;                   /* largest distance of a vertex, in the character's units */
     int limit;                          /* of targets */
     bool exact;                         /* one target a frame, whatever the limit */

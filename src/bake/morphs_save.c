@@ -2,12 +2,14 @@
  * morphs_save.c: frames fitted by morph targets and written as a .glb.
  */
 #include <math.h>
+#include <string.h>
 
 #include "bake/bake_private.h"
 #include "bake/morph_fit.h"
 #include "bake/texcoord_fit.h"
 #include "io/files.h"
 #include "io/gltf/gltf_bake.h"
+#include "math/math3.h"
 
 enum { TARGET_LIMIT = 32 };
 static const double DEFAULT_TOLERANCE = 0.001; /* of the size */
@@ -24,6 +26,64 @@ static cutis_result check_def(const cutis_morphs_def *def, const char *path, cut
     if (!path_ends(path, ".glb") && !path_ends(path, ".vrm"))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' does not end in .glb, which a bake is written as",
                          path);
+    return CUTIS_OK;
+}
+
+/* A joint's rotation against its parent, as like `near` as the sign of a quaternion allows. */
+static quat pose_rotation(const cutis_character *c, const float *pose, int joint, quat near)
+{
+    mat34 own, parent, inverse;
+    vec3 translation, scale;
+    quat q;
+    memcpy(&own, pose + 12 * (size_t)joint, sizeof own);
+    if (c->joints[joint].parent >= 0) {
+        memcpy(&parent, pose + 12 * (size_t)c->joints[joint].parent, sizeof parent);
+        mat34_inverse(parent, &inverse);
+        own = mat34_multiply(inverse, own);
+    }
+    mat34_decompose(own, &translation, &q, &scale);
+    bool far = q.x * near.x + q.y * near.y + q.z * near.z + q.w * near.w < 0;
+    return far ? (quat){-q.x, -q.y, -q.z, -q.w} : q;
+}
+
+/* Rotation tracks of the joints whose local rotation is not that of the clip: contact turned them. */
+static cutis_result make_tracks(const cutis_morphs_def *def, arena *memory, gltf_bake_def *out, cutis_error *error)
+{
+    const cutis_character *c = def->character;
+    size_t floats = 12 * (size_t)c->joint_count, frames = (size_t)def->frame_count;
+    if (!def->joints) return CUTIS_OK;
+
+    float *animated = ARENA_ARRAY(memory, float, frames *floats), *times = ARENA_ARRAY(memory, float, frames);
+    cutis_track *tracks = ARENA_ARRAY(memory, cutis_track, c->joint_count);
+    if (memory->failed) return error_memory(error, "the joints' tracks");
+    for (int f = 0; f < def->frame_count; f++) {
+        times[f] = (float)MAX(def->start + f / def->fps, 0);
+        if (f > 0 && !(times[f] > times[f - 1])) times[f] = nextafterf(times[f - 1], INFINITY);
+        cutis_pose_sample(c, def->clip, def->start + f / def->fps, animated + (size_t)f * floats);
+    }
+
+    for (int j = 0; j < c->joint_count; j++) {
+        float *values = ARENA_ARRAY(memory, float, 4 * frames);
+        if (!values) return error_memory(error, "the joints' tracks");
+
+        bool turned = false;
+        quat q = quat_identity();
+        for (size_t f = 0; f < frames; f++) {
+            quat own = pose_rotation(c, animated + f * floats, j, q);
+            q = pose_rotation(c, def->joints + f * floats, j, f > 0 ? q : own);
+            double same = fabs((double)q.x * own.x + (double)q.y * own.y + (double)q.z * own.z + (double)q.w * own.w);
+            turned |= same < 1 - 1e-6;
+            memcpy(values + 4 * f, &q, sizeof q);
+        }
+        if (turned)
+            tracks[out->track_count++] = (cutis_track){.target = j,
+                                                       .path = CUTIS_PATH_ROTATION,
+                                                       .interpolation = CUTIS_INTERPOLATION_LINEAR,
+                                                       .key_count = def->frame_count,
+                                                       .times = times,
+                                                       .values = values};
+    }
+    out->tracks = tracks;
     return CUTIS_OK;
 }
 
@@ -73,6 +133,7 @@ cutis_result morphs_save(const cutis_morphs_def *def, struct file_store *store, 
                              .fps = def->fps,
                              .frame_count = def->frame_count,
                              .frames = def->frames,
+                             .joints = def->joints,
                              .tolerance = tolerance,
                              .limit = def->target_limit ? def->target_limit : TARGET_LIMIT,
                              .exact = def->exact,
@@ -92,6 +153,8 @@ cutis_result morphs_save(const cutis_morphs_def *def, struct file_store *store, 
 
     gltf_bake_def out = {0};
     if (result == CUTIS_OK) result = join_targets(def, &fit, &moving, &memory, &out, error);
+
+    if (result == CUTIS_OK) result = make_tracks(def, &memory, &out, error);
 
     /* what the fit reached, over the size */
     info->target_count = out.target_count;

@@ -188,6 +188,7 @@ static cutis_result apply_file_settings(cutis_model *m, solver_values *values, c
 
     for (int i = 0; i < c->setting_count; i++) {
         const char *key = c->settings[i].key;
+        if (settings_of_model(key)) continue;
 
         bool anywhere = false;
         for (int s = 0; s < solver_table_count; s++)
@@ -288,6 +289,21 @@ static cutis_result build_body(cutis_model *m, const cutis_model_def *def, cutis
     return result;
 }
 
+/* Joints that yield to contact, where flesh is simulated. */
+static cutis_result build_articulation(cutis_model *m, const cutis_model_def *def, cutis_error *error)
+{
+    const cutis_character *c = m->character;
+    bool flesh = !(m->stages[0].solver->info.flags & (CUTIS_SOLVER_GEOMETRIC | CUTIS_SOLVER_SURFACE)), yields = flesh;
+    cutis_result result = settings_joints(c->settings, c->setting_count, &yields, error);
+    if (!result) result = settings_joints(def->settings, def->setting_count, &yields, error);
+    if (result || !yields || !flesh) return result;
+
+    bool body = m->stages[0].on_body;
+    const point_weights *w = body ? &m->body_weights : &m->weights;
+    return articulation_build(&m->articulation, c, body ? &m->body.mesh : &m->mesh, w->first, w->joints, w->weights,
+                              &m->memory, error);
+}
+
 static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cutis_error *error)
 {
     cutis_result result = CUTIS_OK;
@@ -359,6 +375,12 @@ static void lay_out_state(cutis_model *m)
         s->state = take(&end, s->solver->state_size(s->data));
         s->scratch = take(&scratch, s->solver->scratch_size(s->data));
     }
+
+    /* what is neither the solvers' nor hashed while it is zero */
+    m->links = take(&end, articulation_state_bytes(&m->articulation));
+    m->animated = take(&end, joint_bytes);
+    m->articulation_scratch = take(&scratch, articulation_scratch_bytes(&m->articulation));
+    m->before = take(&scratch, m->articulation.link_count ? joint_bytes : 0);
 
     /* both blocks are aligned */
     m->state_bytes = align_up(end);
@@ -488,6 +510,7 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
         divide_time(m, def->substep);
         result = build_stages(m, def, error);
     }
+    if (!result) result = build_articulation(m, def, error);
     if (!result) warn_props(m);
     if (!result) result = build_display(m, def, error);
     if (!result && m->memory.failed) result = error_memory(error, "a model");

@@ -7,7 +7,7 @@
  *
  *     header | instant, morph_weights, body_points_old | joints | joints_old | joints_given | vertices | stage 0: joints,
  *     joints_old (of a stage with a substep of its own), points_old, points, body_points (of one on a body), state |
- *     stage 1 ... || scratch
+ *     stage 1 ... | links, animated (of an articulation) || scratch
  *
  * What is between the header and the joints determines what is drawn of an instant, and not how the state goes on: it is
  * copied, and not hashed.
@@ -15,6 +15,7 @@
 #ifndef ENGINE_MODEL_OBJECT_H
 #define ENGINE_MODEL_OBJECT_H
 
+#include "articulation/articulation.h"
 #include "body/body.h"
 #include "character/skinning.h"
 #include "engine/settings.h"
@@ -62,6 +63,9 @@ struct cutis_model {
     size_t morph_weights;         /* offset into the state: (morph_count), at the instant */
     size_t drags;   /* offset into the scratch: (drag_limit) drags of the body's points */
     size_t outputs; /* offset into the scratch: (outputs of the first stage x vertex_count x 3) at the drawn vertices */
+    articulation articulation;      /* of the first stage's flesh; no links: joints are fixed */
+    size_t links, animated;              /* offsets into the state: corrections, and the pose without them */
+    size_t articulation_scratch, before; /* offsets into the scratch; a pose */
     const char *warnings[32];
     int warning_count;
     const char *notes[8];

@@ -274,6 +274,20 @@ static cutis_result setting_apply(solver_values *stages, int stage_count, const 
     return found ? CUTIS_OK : unknown_parameter(stages, stage_count, target, error);
 }
 
+bool settings_of_model(const char *key) { return strcmp(key, "joints") == 0; }
+
+cutis_result settings_joints(const cutis_setting *settings, int setting_count, bool *yields, cutis_error *error)
+{
+    for (int i = 0; i < setting_count; i++) {
+        if (!settings_of_model(settings[i].key)) continue;
+        int choice = choice_find("fixed|yield", settings[i].value);
+        if (choice < 0)
+            return error_set(error, CUTIS_ERROR_ARGUMENT, "joints = '%s': use one of fixed|yield", settings[i].value);
+        *yields = choice == 1;
+    }
+    return CUTIS_OK;
+}
+
 cutis_result settings_apply(solver_values *stages, int stage_count, const cutis_character *character,
                             const cutis_setting *settings, int setting_count, cutis_error *error)
 {
@@ -281,6 +295,7 @@ cutis_result settings_apply(solver_values *stages, int stage_count, const cutis_
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < setting_count; i++) {
             setting_target target;
+            if (settings_of_model(settings[i].key)) continue;
             cutis_result result = key_parse(stages, stage_count, character, settings[i].key, &target, error);
             if (!result && (target.joint >= 0) == (pass == 1))
                 result = setting_apply(stages, stage_count, character, &target, &settings[i], error);

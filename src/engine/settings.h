@@ -25,6 +25,14 @@ cutis_result settings_default(solver_values *stages, int stage_count, const cuti
 cutis_result settings_apply(solver_values *stages, int stage_count, const cutis_character *character,
                             const cutis_setting *settings, int setting_count, cutis_error *error);
 
+/*
+ * The setting "joints" of the model itself: whether joints yield to contact ("yield") or follow the pose exactly
+ * ("fixed"). *yields keeps its value when no setting has that key.
+ */
+cutis_result settings_joints(const cutis_setting *settings, int setting_count, bool *yields, cutis_error *error);
+/* Whether a key is a setting of the model, which no solver has. */
+bool settings_of_model(const char *key);
+
 /* Whether a key is about one of these solvers: it names one, or a parameter (also by a former name) of one. */
 bool settings_concern(const solver_values *stages, int stage_count, const char *key);
 

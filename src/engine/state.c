@@ -69,7 +69,12 @@ uint64_t cutis_state_hash(const cutis_model *model, const cutis_state *state)
     if (slack) hash = hash_bytes(&state->slack, sizeof state->slack, hash);
     hash = state->blow_count ? hash_bytes(state->blows, (size_t)state->blow_count * sizeof *state->blows, hash) : hash;
     size_t begin = model->joints;
-    return hash_bytes((const char *)state + begin, model->state_bytes - begin, hash);
+    hash = hash_bytes((const char *)state + begin, model->links - begin, hash);
+
+    /* the pose that is shown follows from the rest; corrections that are zero have no influence */
+    const link_state *links = (const link_state *)((const char *)state + model->links);
+    if (articulation_is_idle(&model->articulation, links)) return hash;
+    return hash_bytes((const char *)state + model->links, model->state_bytes - model->links, hash);
 }
 
 double cutis_state_time(const cutis_state *state) { return state->time; }
@@ -297,14 +302,41 @@ typedef struct step_span {
     double begin, end;
 } step_span;
 
+static bool joints_yield(const cutis_model *m) { return m->articulation.link_count > 0; }
+
+static link_state *state_links(const cutis_model *m, cutis_state *state)
+{
+    return (link_state *)((char *)state + m->links);
+}
+
+/* Turn the joints of an animated pose at an instant of the first stage's last substep as contact has turned them. */
+static void correct_pose(const cutis_model *m, cutis_state *state, double instant, float *joints)
+{
+    const stage *first = &m->stages[0];
+    double part = instant / first->substep - (double)((state->substeps - 1) / first->span);
+    articulation_pose(&m->articulation, state_links(m, state), state_scratch(m, state, m->articulation_scratch),
+                      joints, part > 1 - INSTANT_TOLERANCE ? 1 : MAX(part, 0), joints);
+}
+
+/* Let contact turn the joints in a substep of the first stage; `before` is its last animated pose. */
+static void advance_joints(const cutis_model *m, cutis_state *state, const cutis_step_input *input, const float *before,
+                           const float *animated, float *joints)
+{
+    bool still = memcmp(before, animated, 12 * (size_t)m->character->joint_count * sizeof(float)) == 0;
+    articulation_step(&m->articulation, state_links(m, state), state_scratch(m, state, m->articulation_scratch),
+                      animated, m->stages[0].substep, still, input->jobs, joints);
+}
+
 /* The pose at an instant of a step into the joints at an offset of the state, and what was there into joints_old. */
 static void pose_at(const cutis_model *m, cutis_state *state, const step_span *span, double instant,
                     size_t joints_offset, size_t joints_old_offset)
 {
     const cutis_step_input *input = span->input;
-    float *joints = state_floats(state, joints_offset);
+    const size_t joint_bytes = (size_t)m->character->joint_count * 12 * sizeof(float);
+    float *joints = state_floats(state, joints_offset), *animated = state_floats(state, m->animated);
     float *target = state_scratch(m, state, m->target);
-    memcpy(state_floats(state, joints_old_offset), joints, (size_t)m->character->joint_count * 12 * sizeof(float));
+    memcpy(state_floats(state, joints_old_offset), joints, joint_bytes);
+    if (joints_yield(m)) memcpy(joints, animated, joint_bytes);
 
     /* live: between the last pose given and this one; a motion is sampled */
     if (input->joints) {
@@ -314,16 +346,29 @@ static void pose_at(const cutis_model *m, cutis_state *state, const step_span *s
         input->motion.sample(input->motion.context, instant, target);
         state->stats.repairs += copy_pose(m, joints, target);
     }
+
+    /* contact turns them on the time of the first stage */
+    if (!joints_yield(m)) return;
+    if (joints_offset != m->stages[0].joints) {
+        correct_pose(m, state, instant, joints);
+        return;
+    }
+    float *before = state_scratch(m, state, m->before);
+    memcpy(before, animated, joint_bytes);
+    memcpy(animated, joints, joint_bytes);
+    advance_joints(m, state, input, before, animated, joints);
 }
 
 /* The pose at the end of a step, which may lie inside of a substep. */
 static void instant_pose(const cutis_model *m, cutis_state *state, const step_span *span, float *joints)
 {
     float *target = state_scratch(m, state, m->target);
-    memcpy(joints, state_floats(state, m->joints), 12 * (size_t)m->character->joint_count * sizeof(float));
+    memcpy(joints, state_floats(state, joints_yield(m) ? m->animated : m->joints),
+           12 * (size_t)m->character->joint_count * sizeof(float));
     if (span->input->motion.sample && !span->input->joints)
         span->input->motion.sample(span->input->motion.context, span->end, target);
     if (span->input->motion.sample || span->input->joints) copy_pose(m, joints, target);
+    if (joints_yield(m)) correct_pose(m, state, span->end, joints);
 }
 
 static float force_length(const float force[3])
@@ -390,8 +435,15 @@ void cutis_state_reset(const cutis_model *model, cutis_state *state, const float
     /* the pose, still */
     cutis_pose_rest(model->character, own);
     if (joints) state->stats.repairs = copy_pose(model, own, joints);
-    memcpy(state_floats(state, model->joints_old), own, joint_bytes);
     memcpy(state_floats(state, model->joints_given), own, joint_bytes);
+    memcpy(state_floats(state, model->animated), own, joint_bytes);
+    if (joints_yield(model)) {
+        link_state *links = state_links(model, state);
+        memset(links, 0, articulation_state_bytes(&model->articulation));
+        articulation_settle(&model->articulation, links, state_scratch(model, state, model->articulation_scratch),
+                            state_floats(state, model->animated), NULL, own);
+    }
+    memcpy(state_floats(state, model->joints_old), own, joint_bytes);
 
     /* every solver at rest in it */
     solver_input input = {0};
@@ -454,7 +506,11 @@ static void substep(const cutis_model *m, cutis_state *state, const step_span *s
     int64_t at = ++state->substeps;
     state->stats.substeps++;
 
-    /* the pose at its end */
+    /* the pose at its end; contact turns joints on the first stage's time */
+    const stage *body = &m->stages[0];
+    bool body_first = joints_yield(m) && body->span > 1;
+    if (body_first && (at - 1) % body->span == 0)
+        pose_at(m, state, span, (double)((at - 1) / body->span + 1) * body->substep, body->joints, body->joints_old);
     pose_at(m, state, span, (double)at * last->substep, m->joints, m->joints_old);
     work->joints = NULL;
     work->surface = NULL;
@@ -480,7 +536,7 @@ static void substep(const cutis_model *m, cutis_state *state, const step_span *s
         if (begins) {
             work->impulses = blows;
             work->impulse_count = blows_take(state, i, blows);
-            if (s->span > 1) pose_at(m, state, span, work->time, s->joints, s->joints_old);
+            if (s->span > 1 && !(i == 0 && body_first)) pose_at(m, state, span, work->time, s->joints, s->joints_old);
             run_stage(m, state, i, work, false);
             work->impulse_count = 0;
         }
@@ -580,7 +636,8 @@ bool cutis_state_advance(const cutis_model *model, cutis_state *state, const cut
 
     /* what the next live step starts from */
     bool reached = input->joints && !stopped;
-    memcpy(given, reached ? (float *)state_scratch(model, state, model->target) : state_floats(state, model->joints),
+    size_t last = joints_yield(model) ? model->animated : model->joints;
+    memcpy(given, reached ? (float *)state_scratch(model, state, model->target) : state_floats(state, last),
            joint_bytes);
 
     keep_instant(model, state, &span);
@@ -614,8 +671,9 @@ static void move_joints(const cutis_model *m, float *joints, const float transfo
 void cutis_state_teleport(const cutis_model *model, cutis_state *state, const float transform[12])
 {
     /* poses: the model's, and those of stages that run at their own rate */
-    size_t poses[4 + 2 * STAGE_LIMIT] = {model->joints, model->joints_old, model->joints_given, model->instant};
-    int pose_count = 4;
+    size_t poses[5 + 2 * STAGE_LIMIT] = {model->joints, model->joints_old, model->joints_given, model->instant,
+                                         model->animated};
+    int pose_count = 5;
     for (int i = 0; i < model->stage_count; i++) {
         const stage *s = &model->stages[i];
         if (s->span == 1) continue;

@@ -80,6 +80,11 @@ const float *cutis_state_positions(const cutis_model *model, const cutis_state *
     return state_floats(state, model->vertices);
 }
 
+const float *cutis_state_joints(const cutis_model *model, const cutis_state *state)
+{
+    return state_floats(state, model->instant);
+}
+
 void cutis_state_normals(const cutis_model *model, const cutis_state *state, float *normals)
 {
     const cutis_character *c = model->character;

@@ -422,12 +422,43 @@ static void find_animation(bake_edit *e)
     for (int i = 0; clip && i < e->reader.given.clip_count; i++)
         if (strcmp(e->reader.given.clips[i].name, clip->name) == 0)
             e->animation = json_array_get(e->document.animations, (size_t)e->reader.clip_animations[i]);
-    if (e->animation || (!clip && e->targets->target_count == 0 && !e->def->props)) return;
+    bool used = clip || e->targets->target_count > 0 || e->targets->track_count > 0 || e->def->props;
+    if (e->animation || !used) return;
     e->animation = gltf_append_object(&e->out, gltf_edit_list(&e->out, "animations"));
     gltf_put_string(&e->out, e->animation, "name", clip ? clip->name : "idle");
     gltf_put_array(&e->out, e->animation, "samplers");
     gltf_put_array(&e->out, e->animation, "channels");
     for (int t = 0; clip && t < clip->track_count && !e->out.failed; t++) track_add(e, &clip->tracks[t]);
+}
+
+/*
+ * Rotations that contact has changed, in place of the clip's. The clip as it was stays behind all others, under its name
+ * with ".animated".
+ */
+static void replace_tracks(bake_edit *e)
+{
+    if (e->targets->track_count == 0 || !e->animation) return;
+    const char *name = gltf_get_string(e->animation, "name");
+    json_t *before = gltf_keep(&e->out, json_deep_copy(e->animation));
+    gltf_put(&e->out, before, "name", json_sprintf("%s.animated", name ? name : "clip"));
+    gltf_append(&e->out, json_object_get(e->out.root, "animations"), before);
+
+    for (int t = 0; t < e->targets->track_count && !e->out.failed; t++) {
+        const cutis_track *track = &e->targets->tracks[t];
+        if (track->target >= e->reader.joint_count) continue;
+        int own = e->reader.joint_nodes[track->target];
+
+        /* backwards, because channels are removed */
+        json_t *channels = json_object_get(e->animation, "channels");
+        for (size_t c = json_array_size(channels); c-- > 0;) {
+            json_t *target = json_object_get(json_array_get(channels, c), "target");
+            const char *path = gltf_get_string(target, "path");
+            const json_t *node = json_object_get(target, "node");
+            if (node && (int)json_integer_value(node) == own && path && strcmp(path, "rotation") == 0)
+                json_array_remove(channels, c);
+        }
+        track_add(e, track);
+    }
 }
 
 static void add_times(bake_edit *e)
@@ -512,6 +543,7 @@ static cutis_result edit_document(bake_edit *e)
 
     e->image_count = gltf_edit_images(&e->out, source_path(e));
     if (!e->out.failed) find_animation(e);
+    if (!e->out.failed) replace_tracks(e);
 
     bool props = e->def->props && e->character->prop_count > 0;
     if ((e->targets->target_count > 0 || props) && !e->out.failed) add_times(e);

@@ -16,6 +16,8 @@ typedef struct gltf_bake_def {
     const float *weights;               /* (frame_count x target_count) */
     int texcoord_first, texcoord_count; /* targets that move texture coordinates */
     const float *texcoords;             /* (texcoord_count x vertices as corner_split_make splits them x 2) */
+    int track_count;
+    const cutis_track *tracks; /* (track_count) rotations of joints that replace those of the clip */
 } gltf_bake_def;
 
 /* Write the .glb, or into a store that is not NULL. Fills file_bytes and image_count of info. */

@@ -88,7 +88,7 @@ export class BakeResult extends Owned {
     const made = memory.read("cutis_bake_result", pointer);
     this.raw = made;
     for (const [key, value] of Object.entries(made)) {
-      if (typeof value !== "object" && !["report", "warnings", "positions", "files", "step_series", "volume_ratios", "bones", "bone_names", "checks"].includes(key)) this[camel(key)] = value;
+      if (typeof value !== "object" && !["report", "warnings", "positions", "files", "step_series", "volume_ratios", "bones", "bone_names", "held", "held_names", "turned", "checks"].includes(key)) this[camel(key)] = value;
     }
     this.hash = hex(made.hash);
     this.report = JSON.parse(made.report);

@@ -1,0 +1,435 @@
+/* articulation_build.c: links, their flesh, and the samples of bones, from a character at rest. */
+#include <string.h>
+
+#include "articulation/articulation.h"
+
+/* A link carries all joints that reach no further than this from its own, over the size: a hand, a foot, a head. */
+static const double LINK_REACH = 0.14;
+/* A link that carries this share of all flesh is the body itself, which does not turn. */
+static const double BODY_SHARE = 0.7;
+/* Limbs of less than this share of all flesh do not make what carries them a part of the trunk. */
+static const double LIMB_SHARE = 0.005;
+/* Contact begins where the sample is nearer to other skin than this part of its own flesh. */
+static const float SQUEEZE = 0.6f;
+/* Flesh around a bone counts as at least so thick, over the size. */
+static const float THIN = 0.006f;
+/* Samples of a bone are this far apart, over the size. */
+static const float SAMPLE_SPACING = 0.03f;
+/* Skin is around a sample, not beside it, when at rest it is seen from there at less than this cosine. */
+static const double OWN_FLESH = 0.5;
+enum { BONE_SAMPLES = 6 };
+
+typedef struct link_build {
+    articulation *a;
+    const cutis_character *c;
+    const mesh *m;
+    const int *first, *joints;
+    const float *weights;
+    int *point_joints; /* (point_count) that moves it most; -1: none */
+    vec3 *places;      /* (joint_count) at rest */
+    double *reaches;   /* (joint_count) the farthest point that it or a joint below moves; -1: none */
+    double *masses;    /* (link_count) */
+    double *radii2;    /* (link_count) mean square distance of the skin from its middle */
+    arena *memory, *scratch;
+} link_build;
+
+static void find_reaches(link_build *b)
+{
+    const mesh *m = b->m;
+    for (int j = 0; j < b->c->joint_count; j++) {
+        b->reaches[j] = -1;
+        b->places[j] = joint_bind_place(&b->c->joints[j]);
+    }
+
+    for (int p = 0; p < m->point_count; p++) {
+        /* points of no triangle have no flesh */
+        b->point_joints[p] = -1;
+        if (m->point_triangle_first[p] == m->point_triangle_first[p + 1]) continue;
+
+        float most = 0;
+        for (int i = b->first[p]; i < b->first[p + 1]; i++)
+            if (b->weights[i] > most) {
+                most = b->weights[i];
+                b->point_joints[p] = b->joints[i];
+            }
+
+        vec3 x = vec3_load(m->positions + 3 * (size_t)p);
+        for (int j = b->point_joints[p]; j >= 0; j = b->c->joints[j].parent)
+            b->reaches[j] = MAX(b->reaches[j], (double)vec3_distance(x, b->places[j]));
+    }
+}
+
+static bool make_links(link_build *b)
+{
+    articulation *a = b->a;
+    const cutis_character *c = b->c;
+    a->joint_links = ARENA_ARRAY(b->memory, int, c->joint_count);
+    a->links = ARENA_ARRAY(b->memory, articulation_link, c->joint_count);
+    if (b->memory->failed) return false;
+
+    /* a joint is a link of its own when it moves flesh and is not part of something small */
+    const double small = LINK_REACH * (double)c->size;
+    for (int j = 0; j < c->joint_count; j++) {
+        int parent = c->joints[j].parent;
+        bool inside = parent >= 0 && b->reaches[parent] >= 0 && b->reaches[parent] <= small;
+        if (b->reaches[j] < 0 || inside) {
+            a->joint_links[j] = parent >= 0 ? a->joint_links[parent] : -1;
+            continue;
+        }
+        a->links[a->link_count] = (articulation_link){
+            .joint = j, .parent = parent >= 0 ? a->joint_links[parent] : -1, .place = b->places[j]};
+        a->joint_links[j] = a->link_count++;
+    }
+    return true;
+}
+
+/* The trunk: links from which several limbs branch, and those that carry them. */
+static void find_trunk(link_build *b, const double *carried, double total)
+{
+    articulation *a = b->a;
+    for (int l = a->link_count - 1; l >= 0; l--) {
+        int limbs = 0;
+        for (int k = l + 1; k < a->link_count; k++) {
+            if (a->links[k].parent != l) continue;
+            a->links[l].trunk |= a->links[k].trunk;
+            limbs += carried[k] > LIMB_SHARE * total;
+        }
+        a->links[l].trunk |= limbs > 1;
+    }
+    for (int l = 0; l < a->link_count; l++) {
+        int parent = a->links[l].parent;
+        a->links[l].limb = a->links[l].trunk ? -1 : parent < 0 || a->links[parent].trunk ? l : a->links[parent].limb;
+    }
+}
+
+/* ---- flesh ---- */
+
+static int triangle_link(const link_build *b, int t)
+{
+    int joint = b->point_joints[b->m->triangles[3 * (size_t)t]];
+    return joint >= 0 ? b->a->joint_links[joint] : -1;
+}
+
+static bool weigh_links(link_build *b)
+{
+    articulation *a = b->a;
+    const mesh *m = b->m;
+    double (*sums)[4] = arena_push(b->scratch, (size_t)a->link_count, sizeof *sums);
+    b->masses = ARENA_ARRAY(b->scratch, double, a->link_count);
+    b->radii2 = ARENA_ARRAY(b->scratch, double, a->link_count);
+    if (b->scratch->failed) return false;
+
+    /* the middle of each link's skin */
+    for (int p = 0; p < m->point_count; p++) {
+        int joint = b->point_joints[p], link = joint >= 0 ? a->joint_links[joint] : -1;
+        if (link < 0) continue;
+        for (int k = 0; k < 3; k++) sums[link][k] += (double)m->positions[3 * (size_t)p + (size_t)k];
+        sums[link][3]++;
+    }
+    for (int l = 0; l < a->link_count; l++) {
+        double n = sums[l][3];
+        a->links[l].middle = n > 0 ? vec3_make((float)(sums[l][0] / n), (float)(sums[l][1] / n), (float)(sums[l][2] / n))
+                                   : a->links[l].place;
+    }
+    for (int p = 0; p < m->point_count; p++) {
+        int joint = b->point_joints[p], link = joint >= 0 ? a->joint_links[joint] : -1;
+        if (link < 0) continue;
+        double d = (double)vec3_distance(vec3_load(m->positions + 3 * (size_t)p), a->links[link].middle);
+        b->radii2[link] += d * d / sums[link][3];
+    }
+
+    /* mass is volume: cones from the middle to the skin */
+    for (int t = 0; t < m->triangle_count; t++) {
+        int link = triangle_link(b, t);
+        if (link < 0) continue;
+        vec3 e[3];
+        for (int k = 0; k < 3; k++)
+            e[k] = vec3_sub(vec3_load(m->positions + 3 * (size_t)m->triangles[3 * (size_t)t + (size_t)k]),
+                            a->links[link].middle);
+        b->masses[link] += (double)vec3_dot(e[0], vec3_cross(e[1], e[2])) / 6;
+    }
+
+    double total = 0;
+    for (int l = 0; l < a->link_count; l++) total += b->masses[l];
+    a->outside = total < 0 ? -1 : 1;
+    for (int l = 0; l < a->link_count; l++) b->masses[l] = MAX((double)a->outside * b->masses[l], 1e-6 * fabs(total));
+    total = 0;
+    for (int l = 0; l < a->link_count; l++) total += b->masses[l];
+
+    double *carried = ARENA_ARRAY(b->scratch, double, a->link_count);
+    if (!carried) return false;
+
+    /* inertia about the joint of all that a link carries; the body itself stays */
+    for (int l = 0; l < a->link_count; l++) {
+        for (int k = l; k < a->link_count; k++) {
+            int up = k;
+            while (up > l) up = a->links[up].parent;
+            if (up != l) continue;
+            double d = (double)vec3_distance(a->links[k].middle, a->links[l].place);
+            a->links[l].inertia += b->masses[k] * (d * d + b->radii2[k]);
+            carried[l] += b->masses[k];
+        }
+        if (carried[l] > BODY_SHARE * total || a->links[l].parent < 0) a->links[l].inertia = 0;
+    }
+    find_trunk(b, carried, total);
+    return true;
+}
+
+/* The square of how far unit forces at a place move it, per second^2: the sum over the links that carry it. */
+static double place_mobility(const articulation *a, int link, vec3 x)
+{
+    double sum = 0;
+    for (int l = link; l >= 0; l = a->links[l].parent) {
+        double d = (double)vec3_distance(x, a->links[l].place);
+        if (a->links[l].inertia > 0) sum += d * d / a->links[l].inertia;
+    }
+    return sum;
+}
+
+/* ---- skin ---- */
+
+static cutis_result build_trees(link_build *b, cutis_error *error)
+{
+    articulation *a = b->a;
+    const mesh *m = b->m;
+    int *triangles = ARENA_ARRAY(b->memory, int, 3 * (size_t)m->triangle_count);
+    if (!triangles) return error_memory(error, "the articulation");
+
+    int at = 0;
+    for (int l = 0; l < a->link_count; l++) {
+        int begin = at;
+        for (int t = 0; t < m->triangle_count; t++)
+            if (triangle_link(b, t) == l)
+                memcpy(triangles + 3 * (size_t)at++, m->triangles + 3 * (size_t)t, 3 * sizeof *triangles);
+        if (at == begin) continue;
+
+        cutis_result result = bvh_build(&a->links[l].tree, at - begin, triangles + 3 * (size_t)begin, m->positions,
+                                        b->memory, error);
+        if (result != CUTIS_OK) return result;
+        a->links[l].first_node = a->node_count;
+        a->node_count += a->links[l].tree.node_count;
+    }
+    return CUTIS_OK;
+}
+
+/* Skin is a mean of places that joints give it, so it lies in the box of the boxes of each joint's points. */
+static bool build_boxes(link_build *b)
+{
+    articulation *a = b->a;
+    const cutis_character *c = b->c;
+    int *of_joint = ARENA_ARRAY(b->scratch, int, c->joint_count);
+    int capacity = 0;
+    if (!of_joint) return false;
+
+    for (int pass = 0; pass < 2; pass++) {
+        int count = 0;
+        if (pass == 1) a->boxes = ARENA_ARRAY(b->memory, articulation_box, capacity);
+        if (b->memory->failed) return false;
+
+        for (int l = 0; l < a->link_count; l++) {
+            articulation_link *link = &a->links[l];
+            for (int j = 0; j < c->joint_count; j++) of_joint[j] = -1;
+            int begin = count;
+            for (int i = 0; i < 3 * link->tree.triangle_count; i++) {
+                int p = link->tree.triangles[i];
+                vec3 x = vec3_load(b->m->positions + 3 * (size_t)p);
+                for (int k = b->first[p]; k < b->first[p + 1]; k++) {
+                    int *own = &of_joint[b->joints[k]];
+                    if (*own < 0) {
+                        *own = count++;
+                        if (pass == 1) a->boxes[*own] = (articulation_box){b->joints[k], x, x};
+                    }
+                    if (pass == 0) continue;
+                    a->boxes[*own].low = vec3_min(a->boxes[*own].low, x);
+                    a->boxes[*own].high = vec3_max(a->boxes[*own].high, x);
+                }
+            }
+            link->box_first = begin;
+            link->box_count = count - begin;
+        }
+        capacity = count;
+    }
+    return true;
+}
+
+/* ---- samples ---- */
+
+/* Distance of a place from the nearest skin at rest, positive outside, up to `most`; INFINITY beyond. */
+static float skin_distance(const link_build *b, int link, vec3 x, float most, double *cosine)
+{
+    const bvh *tree = &b->a->links[link].tree;
+    *cosine = 1;
+    if (tree->node_count == 0) return INFINITY;
+    bvh_hit hit = bvh_closest(tree, b->m->positions, x, most);
+    if (hit.triangle < 0) return INFINITY;
+
+    const int *corner = tree->triangles + 3 * (size_t)hit.triangle;
+    vec3 p[3];
+    for (int k = 0; k < 3; k++) p[k] = vec3_load(b->m->positions + 3 * (size_t)corner[k]);
+    vec3 n = vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0]));
+    double across = (double)(vec3_dot(vec3_normalize(n), vec3_sub(x, hit.point)) * b->a->outside);
+    *cosine = hit.distance > 0 ? across / (double)hit.distance : 1;
+    return across < 0 ? -hit.distance : hit.distance;
+}
+
+static void add_line(link_build *b, int joint, vec3 from, vec3 to)
+{
+    articulation *a = b->a;
+    float size = b->c->size;
+    int count = CLAMP((int)(vec3_distance(from, to) / (SAMPLE_SPACING * size)) + 1, 1, BONE_SAMPLES);
+
+    for (int i = 0; i < count; i++) {
+        vec3 x = vec3_lerp(from, to, ((float)i + 0.5f) / (float)count);
+        float nearest = INFINITY;
+        int around = -1;
+        for (int l = 0; l < a->link_count; l++) {
+            double cosine;
+            float d = skin_distance(b, l, x, 0.5f * size, &cosine);
+            if (!(fabsf(d) < fabsf(nearest))) continue;
+            nearest = d;
+            around = l;
+        }
+
+        /* a place outside of all flesh is no bone, and one in the flesh of the trunk no limb's */
+        if (!(nearest < 0) || a->links[around].trunk) continue;
+        int link = a->joint_links[joint];
+        a->samples[a->sample_count++] =
+            (articulation_sample){link, joint, x, MAX(-nearest, THIN * size), place_mobility(a, link, x)};
+    }
+}
+
+static bool make_samples(link_build *b)
+{
+    articulation *a = b->a;
+    const cutis_character *c = b->c;
+    double (*sums)[4] = arena_push(b->scratch, (size_t)c->joint_count, sizeof *sums);
+    a->samples = ARENA_ARRAY(b->memory, articulation_sample, 2 * BONE_SAMPLES * (size_t)c->joint_count);
+    if (!sums || !a->samples) return false;
+
+    for (int p = 0; p < b->m->point_count; p++) {
+        int j = b->point_joints[p];
+        if (j < 0) continue;
+        for (int k = 0; k < 3; k++) sums[j][k] += (double)b->m->positions[3 * (size_t)p + (size_t)k];
+        sums[j][3]++;
+    }
+
+    /* towards each child; a last bone as far beyond the middle of its flesh */
+    for (int j = 0; j < c->joint_count; j++) {
+        double n = sums[j][3];
+        if (n == 0 || a->links[a->joint_links[j]].trunk) continue;
+        bool leaf = true;
+        for (int child = j + 1; child < c->joint_count; child++) {
+            if (c->joints[child].parent != j) continue;
+            if (b->reaches[child] >= 0) leaf = false;
+            add_line(b, j, b->places[j], b->places[child]);
+        }
+        vec3 middle = {(float)(sums[j][0] / n), (float)(sums[j][1] / n), (float)(sums[j][2] / n)};
+        if (leaf) add_line(b, j, b->places[j], vec3_madd(middle, vec3_sub(middle, b->places[j]), 0.5f));
+    }
+    return true;
+}
+
+/* ---- gaps ---- */
+
+static int link_depth(const articulation *a, int link)
+{
+    int depth = 0;
+    for (int l = link; l >= 0; l = a->links[l].parent) depth++;
+    return depth;
+}
+
+/* The way along the skeleton from a place on one link to a place on another, and the links passed on it. */
+static double way_along(const articulation *a, int one, vec3 from, int other, vec3 to, int *hops)
+{
+    double way = 0;
+    int depth_one = link_depth(a, one), depth_other = link_depth(a, other);
+    *hops = 0;
+    while (one != other) {
+        /* the deeper end goes up to the joint of its link */
+        bool up_one = depth_one >= depth_other;
+        int *link = up_one ? &one : &other, *depth = up_one ? &depth_one : &depth_other;
+        vec3 *x = up_one ? &from : &to;
+        if (*link < 0) break;
+        way += (double)vec3_distance(*x, a->links[*link].place);
+        *x = a->links[*link].place;
+        *link = a->links[*link].parent;
+        --*depth;
+        ++*hops;
+    }
+    return way + (double)vec3_distance(from, to);
+}
+
+/*
+ * Where contact of each sample with each link begins. Flesh that touches by bending alone is no contact: that of the
+ * same link and its neighbours, and that which is no further along the skeleton than both are thick. What is near at
+ * rest may be as near.
+ */
+static bool find_gaps(link_build *b)
+{
+    articulation *a = b->a;
+    a->gaps = ARENA_ARRAY(b->memory, float, (size_t)a->sample_count *(size_t)a->link_count);
+    if (!a->gaps) return false;
+
+    for (int i = 0; i < a->sample_count; i++) {
+        const articulation_sample *s = &a->samples[i];
+        for (int l = 0; l < a->link_count; l++) {
+            float *gap = &a->gaps[(size_t)i * (size_t)a->link_count + (size_t)l];
+            *gap = -INFINITY;
+
+            /* neighbours, and pairs that cannot move apart */
+            int hops;
+            way_along(a, s->link, s->rest, l, a->links[l].middle, &hops);
+            if (hops <= 1 || a->links[l].tree.node_count == 0 || !(s->mobility + a->links[l].mobility > 0)) continue;
+
+            bool own = false;
+            for (int k = 0; k < a->sample_count && !own; k++) {
+                const articulation_sample *o = &a->samples[k];
+                if (o->link == l)
+                    own = way_along(a, s->link, s->rest, l, o->rest, &hops) < (double)(s->radius + o->radius);
+            }
+            if (own) continue;
+
+            double cosine;
+            float d = skin_distance(b, l, s->rest, 2 * s->radius, &cosine);
+            if (cosine < OWN_FLESH) continue;
+            *gap = MIN(SQUEEZE * s->radius, 0.9f * d);
+        }
+    }
+    return true;
+}
+
+cutis_result articulation_build(articulation *a, const cutis_character *character, const mesh *surface,
+                                const int *first, const int *joints, const float *weights, arena *memory,
+                                cutis_error *error)
+{
+    *a = (articulation){.character = character, .surface = surface, .first = first, .joints = joints, .weights = weights,
+                          .joint_count = character->joint_count};
+    if (!character->influence_first || character->joint_count < 3 || surface->triangle_count == 0) return CUTIS_OK;
+
+    arena scratch = arena_create(&memory->allocator);
+    link_build b = {.a = a, .c = character, .m = surface, .first = first, .joints = joints, .weights = weights,
+                    .memory = memory, .scratch = &scratch};
+    b.point_joints = ARENA_ARRAY(&scratch, int, surface->point_count);
+    b.places = ARENA_ARRAY(&scratch, vec3, character->joint_count);
+    b.reaches = ARENA_ARRAY(&scratch, double, character->joint_count);
+    bool ok = !scratch.failed;
+
+    /* links and their flesh */
+    if (ok) find_reaches(&b);
+    ok = ok && make_links(&b) && (a->link_count == 0 || weigh_links(&b));
+    cutis_result result = ok ? build_trees(&b, error) : error_memory(error, "the articulation");
+    for (int l = 0; l < a->link_count && result == CUTIS_OK; l++)
+        a->links[l].mobility = place_mobility(a, l, a->links[l].middle);
+
+    /* bones */
+    if (result == CUTIS_OK && a->link_count > 0 && !(build_boxes(&b) && make_samples(&b) && find_gaps(&b)))
+        result = error_memory(error, "the articulation");
+    if (result == CUTIS_OK)
+        result = skinning_build(&a->points, surface->point_count, surface->positions, first, joints, weights,
+                                character->joint_count, memory, error);
+    a->reach = 0.05f * character->size;
+    if (a->sample_count == 0) a->link_count = 0;
+
+    arena_destroy(&scratch);
+    return result;
+}
