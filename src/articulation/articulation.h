@@ -137,6 +137,11 @@ void articulation_place(const articulation *a, const double *turns, size_t strid
                         link_frame *frames, float *joints);
 /* Contacts of the pose in scratch->joints, and their rows. Returns how many there are. */
 int articulation_find_contacts(const articulation *a, articulation_scratch *s, const cutis_jobs *jobs);
+/*
+ * How often the skin of a limb (-1: the trunk) winds around a place: 1 inside. Links with which the sample has no
+ * contact are left out.
+ */
+double articulation_winding(const articulation *a, const float *positions, int limb, int sample, vec3 x);
 /* Potential of contact, its first and its second derivative, at an overlap in units of the scale. */
 double contact_potential(double overlap, double *first, double *second);
 /* exp(a) after exp(b), as a rotation vector. */

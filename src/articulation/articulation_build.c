@@ -17,6 +17,8 @@ static const float THIN = 0.006f;
 static const float SAMPLE_SPACING = 0.03f;
 /* Skin is around a sample, not beside it, when at rest it is seen from there at less than this cosine. */
 static const double OWN_FLESH = 0.5;
+/* A limb winds this often around a sample at rest that lies in its flesh; half a turn is a place on its skin. */
+static const double AROUND_AT_REST = 0.2;
 enum { BONE_SAMPLES = 6 };
 
 typedef struct link_build {
@@ -393,6 +395,16 @@ static bool find_gaps(link_build *b)
             float d = skin_distance(b, l, s->rest, 2 * s->radius, &cosine);
             if (cosine < OWN_FLESH) continue;
             *gap = MIN(SQUEEZE * s->radius, 0.9f * d);
+        }
+
+        /* a limb whose skin winds around the sample at rest is the flesh that it is in */
+        for (int l = 0; l < a->link_count; l++) {
+            int limb = a->links[l].limb;
+            if (limb != -1 && limb != l) continue;
+            if (limb == -1 && l > 0) continue;
+            if (articulation_winding(a, b->m->positions, limb, i, s->rest) < AROUND_AT_REST) continue;
+            for (int k = 0; k < a->link_count; k++)
+                if (a->links[k].limb == limb) a->gaps[(size_t)i * (size_t)a->link_count + (size_t)k] = -INFINITY;
         }
     }
     return true;

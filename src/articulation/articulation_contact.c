@@ -11,6 +11,15 @@ static const double RIM_NONE = 0.3, RIM_ALL = 0.7;
 /* A place behind the skin of a link is in its flesh between these winding numbers of the limb. */
 static const double INSIDE_NONE = 0.25, INSIDE_ALL = 0.5;
 
+/* A bone that lies between so many scales deep in other flesh is lost: no direction leads out of it any more. */
+static const double LOST_NONE = 1, LOST_ALL = 2;
+
+static double smooth_step(double x, double none, double all)
+{
+    double t = CLAMP((x - none) / (all - none), 0, 1);
+    return t * t * (3 - 2 * t);
+}
+
 /* The box of a link's skin in this pose. */
 static void skin_box(const articulation *a, const float *skin, int link, vec3 *low, vec3 *high)
 {
@@ -131,15 +140,14 @@ static bool find_nearest(const articulation *a, articulation_scratch *s, int sam
     return best < INFINITY;
 }
 
-/* How often the skin of a limb winds around a place: 1 inside. Links with which the sample has no contact are left out. */
-static double limb_winding(const articulation *a, const articulation_scratch *s, int limb, int sample, vec3 x)
+double articulation_winding(const articulation *a, const float *positions, int limb, int sample, vec3 x)
 {
     double sum = 0;
     for (int l = 0; l < a->link_count; l++) {
         const bvh *tree = &a->links[l].tree;
         if (a->links[l].limb != limb) continue;
         if (!(a->gaps[(size_t)sample * (size_t)a->link_count + (size_t)l] > -INFINITY)) continue;
-        if (tree->node_count > 0) sum += mesh_winding(tree->triangle_count, tree->triangles, s->positions, x);
+        if (tree->node_count > 0) sum += mesh_winding(tree->triangle_count, tree->triangles, positions, x);
     }
     return (double)a->outside * sum;
 }
@@ -179,12 +187,12 @@ int articulation_find_contacts(const articulation *a, articulation_scratch *s, c
         c->normal = normal;
         if (fabs(c->distance) > 1e-3 * c->scale) {
             c->normal = vec3_scale(away, (float)(1 / c->distance));
-            double cosine = fabs(across / c->distance), t = CLAMP((cosine - RIM_NONE) / (RIM_ALL - RIM_NONE), 0, 1);
-            firm = t * t * (3 - 2 * t);
+            firm = smooth_step(fabs(across / c->distance), RIM_NONE, RIM_ALL);
         }
+        if (c->distance < 0) firm *= 1 - smooth_step(-c->distance / c->scale, LOST_NONE, LOST_ALL);
         if (c->distance < 0 && firm > 0) {
-            double t = CLAMP((limb_winding(a, s, a->links[c->link].limb, i, x) - INSIDE_NONE) / (INSIDE_ALL - INSIDE_NONE), 0, 1);
-            firm *= t * t * (3 - 2 * t);
+            double winding = articulation_winding(a, s->positions, a->links[c->link].limb, i, x);
+            firm *= smooth_step(winding, INSIDE_NONE, INSIDE_ALL);
         }
         if (!(firm > 0) || c->distance > c->gap + c->scale) continue;
 
