@@ -99,6 +99,13 @@ typedef struct cli_option {
     {                                                                                       \
         .name = "example", .kind = CLI_TEXT, .value = "FILE", .help = text, .repeats = true \
     }
+/* cli_keys */
+#define CLI_OPTION_AMOUNT                                                                                             \
+    {                                                                                                                 \
+        .name = "amount", .kind = CLI_TEXT, .value = "A|T:A,...",                                                     \
+        .help = "how much of the flesh is shown: 0 skinning, 1 the simulation (default), 2 exaggerated; or at seconds " \
+                "of the clip, as in 0:0,1:1.5"                                                                        \
+    }
 /* cli_detail */
 #define CLI_OPTION_DETAIL                                                                                             \
     {                                                                                                                 \
@@ -174,6 +181,11 @@ const cli_option *cli_find_option(const cli_command *command, const char *name);
 bool cli_given(const cli_arguments *arguments, const char *name); /* stands on the command line */
 bool cli_flag(const cli_arguments *arguments, const char *name);
 const char *cli_text(const cli_arguments *arguments, const char *name); /* the last given, the fallback, or NULL */
+/*
+ * The keys of --amount, to be freed: one value for all times, or TIME:VALUE,TIME:VALUE. CLI_OK, or an exit code with the
+ * message printed.
+ */
+int cli_keys(const cli_arguments *arguments, cutis_bake_key **keys, int *count);
 /* --detail as cutis_model_def has it; false with a message when it is none. */
 bool cli_detail(const cli_arguments *arguments, int *detail);
 double cli_number(const cli_arguments *arguments, const char *name); /* NAN when neither given nor fallback */

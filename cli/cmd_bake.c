@@ -235,6 +235,10 @@ static int run(const cli_arguments *arguments)
     def.solver = cli_text(arguments, "solver");
     def.settings = settings;
 
+    cutis_bake_key *keys = NULL;
+    if (status == CLI_OK) status = cli_keys(arguments, &keys, &def.key_count);
+    def.keys = keys;
+
     cutis_bake_blow *blows = cli_allocate((size_t)def.setting_count, sizeof *blows);
     def.blows = blows;
     if (status == CLI_OK) status = bake_settings(arguments, settings, &def, blows);
@@ -264,6 +268,7 @@ static int run(const cli_arguments *arguments)
     }
 
     free(map);
+    free(keys);
     free(blows);
     free(settings);
     free(examples);
@@ -288,6 +293,7 @@ static const cli_option options[] = {
     CLI_OPTION_RANGE,
     CLI_OPTION_SET("a parameter of the solver; bones.NAME.KEY=VALUE for one joint; substep or example_time in seconds; "
                    "or forces on the flesh: acceleration=X,Y,Z, wind=X,Y,Z, blow=TIME,X,Y,Z,RADIUS,VX,VY,VZ"),
+    CLI_OPTION_AMOUNT,
     CLI_OPTION_DETAIL,
     CLI_OPTION_PROP,
     {.name = "outputs",

@@ -17,9 +17,11 @@ enum {
     FILM_SIDE = 320   /* pixels of its panels */
 };
 
-/* One solver's run. */
+/* One solver's run, with one amount of its flesh. */
 typedef struct compared {
     char solver[128];
+    cutis_bake_key amount;
+    char label[160]; /* as it is shown: the solver, and the amount where there are several */
     char *cache;               /* path */
     cutis_bake_result *result; /* NULL: it could not be done */
     double jiggle;
@@ -39,8 +41,46 @@ static void add_solver(comparison *c, const char *name, size_t length)
     while (length > 0 && name[0] == ' ') name++, length--;
     while (length > 0 && name[length - 1] == ' ') length--;
     if (c->count == SOLVER_LIMIT || length == 0 || length >= sizeof c->entries[0].solver) return;
-    snprintf(c->entries[c->count].solver, sizeof c->entries[0].solver, "%.*s", (int)length, name);
-    c->count++;
+    compared *e = &c->entries[c->count++];
+    snprintf(e->solver, sizeof e->solver, "%.*s", (int)length, name);
+    snprintf(e->label, sizeof e->label, "%s", e->solver);
+    e->amount = (cutis_bake_key){"amount", 0, 1};
+}
+
+/* A column for each amount of --amount, of every solver that has flesh to show. */
+static int choose_amounts(comparison *c)
+{
+    double amounts[SOLVER_LIMIT];
+    int count = 0;
+    const char *text = cli_text(c->arguments, "amount");
+    if (!text) return CLI_OK;
+
+    for (const char *at = text; at; count++) {
+        const char *comma = strchr(at, ',');
+        char number[64];
+        snprintf(number, sizeof number, "%.*s", comma ? (int)(comma - at) : (int)strlen(at), at);
+        if (count == SOLVER_LIMIT || !cli_parse_numbers(number, ',', 1, &amounts[count]) || !(amounts[count] >= 0) ||
+            amounts[count] > CUTIS_MAX_AMOUNT)
+            return cli_usage_error(c->arguments, "--amount takes numbers from 0 to %g, as in 0,1,2, not '%s'",
+                                   CUTIS_MAX_AMOUNT, text);
+        at = comma ? comma + 1 : NULL;
+    }
+
+    /* solvers times amounts */
+    compared *given = c->entries;
+    int solver_count = c->count;
+    c->entries = cli_allocate(SOLVER_LIMIT, sizeof *c->entries);
+    c->count = 0;
+    for (int i = 0; i < solver_count; i++) {
+        for (int k = 0; k < count && c->count < SOLVER_LIMIT; k++) {
+            compared *e = &c->entries[c->count++];
+            *e = given[i];
+            e->amount.value = amounts[k];
+            snprintf(e->label, sizeof e->label, "%s amount %g", e->solver, amounts[k]);
+        }
+    }
+    free(given);
+    return CLI_OK;
 }
 
 /* --solvers, or all that make a body. */
@@ -121,9 +161,11 @@ static int run_solvers(comparison *c)
     def.measure = true;
     for (int i = 0; base && i < c->count && status != CLI_INTERRUPTED; i++) {
         compared *e = &c->entries[i];
-        if (!quiet) fprintf(stderr, "cutis: %s (%d of %d)\n", e->solver, i + 1, c->count);
-        e->cache = cli_format("%s/%s.npy", c->folder, e->solver);
+        if (!quiet) fprintf(stderr, "cutis: %s (%d of %d)\n", e->label, i + 1, c->count);
+        e->cache = cli_format("%s/%s.npy", c->folder, e->label);
         def.solver = e->solver;
+        def.keys = &e->amount;
+        def.key_count = 1;
         def.output = e->cache;
         def.outputs = strstr(e->solver, cutis_solver_with(CUTIS_SOLVER_SURFACE)->name) ? "texcoords" : NULL;
         status = bake_run(c->input, &def, true, &e->result);
@@ -159,7 +201,7 @@ static void print_table(const comparison *c)
 
         /* quality of the surface */
         const cutis_quality *q = &e->result->quality;
-        cli_table_cell(table, "%s", e->solver);
+        cli_table_cell(table, "%s", e->label);
         cli_table_cell(table, "%.2f", 100 * q->volume_error_max);
         cli_table_cell(table, "%.2f", 100 * q->volume_union);
         cli_table_cell(table, "%d", q->self_intersections_max);
@@ -213,7 +255,7 @@ static int draw(const comparison *c, bool props, const char *output, const char 
         const compared *e = &c->entries[i];
         if (!e->result) continue;
         const char *shown = e->result->props_moved && !ranged && props ? e->solver : e->cache;
-        sources[source_count] = cli_format("%s=%s", e->solver, shown);
+        sources[source_count] = cli_format("%s=%s", e->label, shown);
         argv[argc++] = sources[source_count++];
     }
 
@@ -340,7 +382,7 @@ static void write_player(FILE *file, const comparison *c, const char *film, cons
         for (int i = 0, row = 0; i < c->count; i++) {
             if (!c->entries[i].result) continue;
             fprintf(file, "<option value=\"%d\"%s>", row, row == (side ? right : left) ? " selected" : "");
-            write_escaped(file, c->entries[i].solver);
+            write_escaped(file, c->entries[i].label);
             fputs("</option>", file);
             row++;
         }
@@ -439,7 +481,7 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
     for (int i = 0; i < c->count; i++)
         if (c->entries[i].result)
             fprintf(file, "<span style=\"color:%s\">&#9632;</span> %s &nbsp; ", colors[i % CLI_COUNT(colors)],
-                    c->entries[i].solver);
+                    c->entries[i].label);
     fprintf(file, "</p>\n");
 }
 
@@ -460,7 +502,7 @@ static void write_table(FILE *file, const comparison *c)
 
         fprintf(file,
                 "<tr><td>%s<td>%.2f %%<td>%.2f %%<td>%d<td>%.3f<td>%.2f<td>%.4f<td>%.2f %%<td>%.1f&deg;<td>%.3g<td>%s",
-                e->solver, 100 * q->volume_error_max, 100 * q->volume_union, q->self_intersections_max, q->stretch_p99,
+                e->label, 100 * q->volume_error_max, 100 * q->volume_union, q->self_intersections_max, q->stretch_p99,
                 q->acceleration_rms, e->jiggle, 100 * harm[CUTIS_HARM_DISPLACEMENT_MAX], harm[CUTIS_HARM_ANGLE_P95],
                 e->result->step_median * 1e3, cli_format_bytes(e->result->model_bytes + e->result->state_bytes, bytes));
 
@@ -480,7 +522,7 @@ static void write_verdicts(FILE *file, const comparison *c)
         static const char *const heads[] = {"Gained: ", "Not gained: ", "Verdict: "};
 
         fputs("<p><b>", file);
-        write_escaped(file, c->entries[i].solver);
+        write_escaped(file, c->entries[i].label);
         fputs("</b>", file);
         for (int k = 0; k < CLI_COUNT(texts); k++) {
             if (!texts[k][0]) continue;
@@ -546,7 +588,7 @@ static json_t *reports(const comparison *c)
         if (!c->entries[i].result) continue;
         json_t *report = bake_report(c->entries[i].result);
         json_object_set_new(report, "jiggle", cli_json_real(c->entries[i].jiggle));
-        json_object_set_new(list, c->entries[i].solver, report);
+        json_object_set_new(list, c->entries[i].label, report);
     }
 
     return root;
@@ -562,6 +604,7 @@ static int run(const cli_arguments *arguments)
     c.entries = cli_allocate(SOLVER_LIMIT, sizeof *c.entries);
     choose_solvers(&c);
     int status = c.count ? check_solvers(&c) : cli_usage_error(arguments, "--solvers names no solver");
+    if (status == CLI_OK) status = choose_amounts(&c);
 
     if (status == CLI_OK) status = cli_check_output(c.folder, NULL, true);
     if (status == CLI_OK && !system_folder_create(c.folder) && errno != EEXIST)
@@ -619,6 +662,10 @@ static const cli_option options[] = {
     CLI_OPTION_MOTION("take the motion from this file in place of a clip; a mesh without a skeleton is rigged first"),
     CLI_OPTION_PROP,
     {.name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; default: all"},
+    {.name = "amount",
+     .kind = CLI_TEXT,
+     .value = "A,B,...",
+     .help = "a column for each amount of the flesh that is shown: 0 skinning, 1 the simulation, 2 exaggerated"},
     CLI_OPTION_FPS("frames per second", "30"),
     CLI_OPTION_RANGE,
 };
@@ -637,7 +684,8 @@ const cli_command cmd_compare = {
         "the size; turned: 95th percentile of the rotation of patches against it, in degrees; torn: near points that "
         "are torn apart. memory: of model and state. The size is the bounding-box diagonal at rest.",
     .examples = "cutis compare arm --clip flex -o out/arm\n"
-                "cutis compare hero.glb --solvers lbs,layers,layers+slide -o out/hero",
+                "cutis compare hero.glb --solvers lbs,layers,layers+slide -o out/hero\n"
+                "cutis compare hero.glb --solvers layers --amount 0,1,2 -o out/hero",
     .options = options,
     .option_count = CLI_COUNT(options),
     .positional_min = 1,

@@ -96,7 +96,9 @@ static int sources_run(picture_job *r)
             picture_wants wants = {.value = r->paint == PAINT_VALUES ? r->color_name : NULL,
                                    .texcoords = r->texture != PICTURE_TEXTURE_NONE || r->has_normal_map,
                                    .tissues = cli_given(a, "cut"),
-                                   .elements = r->style.elements};
+                                   .elements = r->style.elements,
+                                   .keys = r->keys,
+                                   .key_count = r->key_count};
 
             cutis_setting *settings = cli_allocate((size_t)r->setting_count, sizeof *settings);
             int setting_count = settings_pick(r, s, settings);
@@ -273,7 +275,8 @@ static int run(const cli_arguments *arguments)
     picture_job r = {.arguments = arguments};
 
     r.settings = cli_pairs(arguments, "set", &r.setting_count);
-    int status = render_run(&r);
+    int status = cli_keys(arguments, &r.keys, &r.key_count);
+    if (status == CLI_OK) status = render_run(&r);
 
     /* all that it has taken */
     for (int i = 0; i < r.source_count; i++) picture_source_close(&r.sources[i]);
@@ -291,6 +294,7 @@ static int run(const cli_arguments *arguments)
     free(r.joints);
     free(r.prop_points);
     free(r.settings);
+    free(r.keys);
     picture_image_destroy(&r.image);
     picture_image_destroy(&r.normal_map);
     free(r.normal_path);
@@ -308,6 +312,7 @@ static const cli_option options[] = {
     CLI_OPTION_MOTION("take the motion from this file (.bvh or another character) in place of a clip"),
     CLI_OPTION_FPS("frames per second of clips, and of caches without a rate", NULL),
     CLI_OPTION_SET("a parameter of the solvers that run here"),
+    CLI_OPTION_AMOUNT,
     CLI_OPTION_PROP,
     {.name = "sheet", .kind = CLI_FLAG, .help = "contact sheet: frames in a row, caches below each other"},
     {.name = "size",

@@ -573,6 +573,50 @@ void cli_print_help(const cli_command *command)
     cli_print_wrapped(stdout, command->examples, 2, 1000);
 }
 
+/* Keys of a name from "VALUE" or "TIME:VALUE,TIME:VALUE". Returns their number; 0: the text is neither. */
+static int parse_keys(const char *name, const char *text, cutis_bake_key *keys)
+{
+    double value;
+    if (cli_parse_numbers(text, ',', 1, &value)) {
+        keys[0] = (cutis_bake_key){name, 0, value};
+        return 1;
+    }
+
+    int count = 0;
+    for (const char *at = text; at; count++) {
+        const char *comma = strchr(at, ',');
+        char pair[80];
+        double numbers[2];
+        snprintf(pair, sizeof pair, "%.*s", comma ? (int)(comma - at) : (int)strlen(at), at);
+        if (!cli_parse_numbers(pair, ':', 2, numbers)) return 0;
+        keys[count] = (cutis_bake_key){name, numbers[0], numbers[1]};
+        at = comma ? comma + 1 : NULL;
+    }
+    return count;
+}
+
+int cli_keys(const cli_arguments *arguments, cutis_bake_key **keys, int *count)
+{
+    const char *text = cli_text(arguments, "amount");
+    *keys = NULL;
+    *count = 0;
+    if (!text) return CLI_OK;
+
+    /* at most one key per comma, and one more */
+    size_t most = 1;
+    for (const char *at = text; *at; at++) most += *at == ',';
+    *keys = cli_allocate(most, sizeof **keys);
+    *count = parse_keys("amount", text, *keys);
+
+    bool valid = *count > 0;
+    for (int i = 0; i < *count; i++)
+        valid &= (*keys)[i].value >= 0 && (*keys)[i].value <= CUTIS_MAX_AMOUNT &&
+                 (i == 0 || (*keys)[i].time > (*keys)[i - 1].time);
+    if (valid) return CLI_OK;
+    return cli_usage_error(arguments, "--amount takes a number from 0 to %g, or TIME:AMOUNT,TIME:AMOUNT, not '%s'",
+                           CUTIS_MAX_AMOUNT, text);
+}
+
 bool cli_detail(const cli_arguments *arguments, int *detail)
 {
     static const struct {

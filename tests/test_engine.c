@@ -308,6 +308,156 @@ static void teleport_moves_without_exciting(void **unused)
     cutis_character_destroy(c);
 }
 
+/* ---- advance and show ---- */
+
+static bool stop_at_third_call(void *context)
+{
+    int *calls = context;
+    return ++*calls == 3;
+}
+
+/* A model on its own simulation body where the solver has one, and on the drawn mesh. */
+static cutis_model *build_at(const cutis_character *c, int solver, int detail)
+{
+    return test_build_def((cutis_model_def){.character = c, .solver = cutis_solver(solver)->name, .detail = detail});
+}
+
+static void assert_same_vertices(const cutis_model *m, const cutis_character *c, const cutis_state *a,
+                                 const cutis_state *b, const char *what)
+{
+    size_t bytes = 3 * (size_t)c->vertex_count * sizeof(float);
+    if (memcmp(cutis_state_positions(m, a), cutis_state_positions(m, b), bytes) != 0)
+        fail_msg("%s: %s", cutis_model_get_info(m).solver, what);
+}
+
+/* What is drawn, how often and with which amount does not matter for what follows, nor does an interruption. */
+static void the_simulation_does_not_depend_on_what_is_drawn(void **unused)
+{
+    (void)unused;
+    test_is_heavy();
+    const float amounts[] = {0, 0.4f, 2};
+    cutis_character *c = make_bar(20);
+    for (int k = 0; k < 2 * cutis_solver_count(); k++) {
+        cutis_model *model = build_at(c, k / 2, k % 2 ? 400 : CUTIS_DETAIL_DRAWN);
+        cutis_state *all = test_state(model, NULL), *last = test_state(model, NULL), *stopped = test_state(model, NULL);
+        cutis_clip_motion clip = {c, 0, 0};
+        cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}};
+
+        for (int i = 1; i <= 9; i++) {
+            input.amount = &amounts[i % 3];
+            assert_true(cutis_state_advance(model, all, &input, 0.021 * i, NULL, NULL));
+            cutis_state_show(model, all, &input);
+        }
+        input.amount = NULL;
+        assert_true(cutis_state_advance(model, last, &input, 9 * 0.021, NULL, NULL));
+
+        int calls = 0;
+        bool reached = cutis_state_advance(model, stopped, &input, 9 * 0.021, stop_at_third_call, &calls);
+        if (!reached) {
+            double h = cutis_model_get_info(model).substep;
+            assert_true(fabs(cutis_state_time(stopped) - 4 * h) < 1e-9);
+            cutis_state_show(model, stopped, &input);
+            const float *positions = cutis_state_positions(model, stopped);
+            for (int e = 0; e < 3 * c->vertex_count; e++) assert_true(isfinite(positions[e]));
+            assert_true(cutis_state_advance(model, stopped, &input, 9 * 0.021, NULL, NULL));
+        }
+
+        cutis_state_show(model, all, &input);
+        cutis_state_show(model, last, &input);
+        cutis_state_show(model, stopped, &input);
+        assert_same_vertices(model, c, all, last, "depends on what was drawn");
+        assert_same_vertices(model, c, stopped, last, "depends on an interruption");
+
+        cutis_state_destroy(all);
+        cutis_state_destroy(last);
+        cutis_state_destroy(stopped);
+        cutis_model_destroy(model);
+    }
+    cutis_character_destroy(c);
+}
+
+/* 0 is linear skinning to the bit, 1 the simulation, and the way between and beyond is straight. */
+static void the_amount_scales_the_deviation_from_skinning(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_bar(20);
+    int count = 3 * c->vertex_count;
+    float *shown[4];
+    for (int i = 0; i < 4; i++) shown[i] = malloc((size_t)count * sizeof(float));
+
+    cutis_model *skinning = test_build(c, "lbs", NULL);
+    cutis_state *skinned = test_state(skinning, NULL);
+    for (int k = 0; k < 2 * cutis_solver_count(); k++) {
+        cutis_model *model = build_at(c, k / 2, k % 2 ? 400 : CUTIS_DETAIL_DRAWN);
+        cutis_state *state = test_state(model, NULL);
+        cutis_clip_motion clip = {c, 0, 0};
+        cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}};
+        cutis_state_advance(model, state, &input, 0.237, NULL, NULL);
+        cutis_state_reset(skinning, skinned, NULL);
+        cutis_state_step(skinning, skinned, &input, 0.237);
+        const float *s = cutis_state_positions(skinning, skinned);
+
+        for (int i = 0; i < 4; i++) {
+            float amount = (float)i / 2;
+            input.amount = i == 2 ? NULL : &amount;
+            if (i == 3) amount = 2;
+            cutis_state_show(model, state, &input);
+            memcpy(shown[i], cutis_state_positions(model, state), (size_t)count * sizeof(float));
+        }
+        assert_memory_equal(shown[0], s, (size_t)count * sizeof(float));
+        for (int e = 0; e < count; e++) {
+            float deviation = shown[2][e] - s[e];
+            assert_true(fabsf(shown[1][e] - s[e] - 0.5f * deviation) < 1e-5f * c->size);
+            assert_true(fabsf(shown[3][e] - s[e] - 2 * deviation) < 1e-5f * c->size);
+        }
+        cutis_state_destroy(state);
+        cutis_model_destroy(model);
+    }
+
+    for (int i = 0; i < 4; i++) free(shown[i]);
+    cutis_state_destroy(skinned);
+    cutis_model_destroy(skinning);
+    cutis_character_destroy(c);
+}
+
+/* A painted map scales the amount by region. */
+static void a_painted_amount_of_zero_shows_skinning(void **unused)
+{
+    (void)unused;
+    cutis_character *plain = make_bar(20), *c = NULL;
+    float *values = malloc((size_t)plain->vertex_count * sizeof(float));
+    for (int v = 0; v < plain->vertex_count; v++) values[v] = plain->positions[3 * v] > 0 ? 1.0f : 0.0f;
+    cutis_map map = {"amount", values};
+    cutis_character given = *plain;
+    given.maps = &map;
+    given.map_count = 1;
+    assert_int_equal(cutis_character_create(&given, NULL, &c, NULL), CUTIS_OK);
+
+    const cutis_character *characters[3] = {c, plain, c};
+    const char *solvers[3] = {"layers", "layers", "lbs"};
+    cutis_model *models[3];
+    cutis_state *states[3];
+    for (int i = 0; i < 3; i++) {
+        models[i] = test_build(characters[i], solvers[i], NULL);
+        states[i] = test_state(models[i], NULL);
+        cutis_clip_motion clip = {characters[i], 0, 0};
+        cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}};
+        cutis_state_step(models[i], states[i], &input, 0.25);
+    }
+    for (int v = 0; v < c->vertex_count; v++) {
+        int from = values[v] > 0 ? 1 : 2;
+        assert_memory_equal(cutis_state_positions(models[0], states[0]) + 3 * v,
+                            cutis_state_positions(models[from], states[from]) + 3 * v, 3 * sizeof(float));
+    }
+    for (int i = 0; i < 3; i++) {
+        cutis_state_destroy(states[i]);
+        cutis_model_destroy(models[i]);
+    }
+    cutis_character_destroy(c);
+    cutis_character_destroy(plain);
+    free(values);
+}
+
 static void normals_are_unit_and_point_outwards(void **unused)
 {
     (void)unused;
@@ -391,6 +541,9 @@ int main(void)
         cmocka_unit_test(wild_live_poses_leave_finite_results),
         cmocka_unit_test(a_skeleton_in_other_units_moves),
         cmocka_unit_test(teleport_moves_without_exciting),
+        cmocka_unit_test(the_simulation_does_not_depend_on_what_is_drawn),
+        cmocka_unit_test(the_amount_scales_the_deviation_from_skinning),
+        cmocka_unit_test(a_painted_amount_of_zero_shows_skinning),
         cmocka_unit_test(normals_are_unit_and_point_outwards),
         cmocka_unit_test(a_lead_in_starts_at_rest_and_ends_at_the_clip),
     };

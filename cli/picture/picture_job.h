@@ -80,6 +80,8 @@ typedef struct picture_job {
     int prop_point_count;
     pvec up, low, high;      /* bounds of all that is shown */
     cutis_setting *settings; /* of solvers that run here */
+    cutis_bake_key *keys;    /* (key_count) of the amount that they show */
+    int key_count;
     int setting_count;
 
     picture_paint paint;

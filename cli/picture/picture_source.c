@@ -254,25 +254,10 @@ static void motion_morphs(const source_motion *m, double time, float *morphs)
     cutis_clip_motion_morphs(&m->clip, led_in ? time : time + m->skip, morphs);
 }
 
-/* Bring a state to a time, in pieces, so that Ctrl-C is heard. */
-static int advance(const cutis_model *model, cutis_state *state, const cutis_step_input *given, double substep,
-                   double time, float *morphs)
+static bool is_interrupted(void *context)
 {
-    enum { AT_ONCE = 2 }; /* substeps */
-    cutis_step_input input = *given;
-    for (bool last = false; !last;) {
-        /* some substeps, or what is left */
-        double left = time - cutis_state_time(state);
-        last = substep == 0 || left <= AT_ONCE * substep;
-        double dt = left < 0 ? 0 : last ? left : AT_ONCE * substep;
-
-        motion_morphs(given->motion.context, cutis_state_time(state) + dt, morphs);
-        input.morphs = morphs;
-        cutis_state_step(model, state, &input, dt);
-        if (cli_interrupted()) return CLI_INTERRUPTED;
-    }
-
-    return CLI_OK;
+    (void)context;
+    return cli_interrupted();
 }
 
 int picture_source_run(picture_source *source, const cutis_character *character, int clip, const picture_times *times,
@@ -321,6 +306,7 @@ int picture_source_run(picture_source *source, const cutis_character *character,
     source->frames = cli_allocate((size_t)times->count, (size_t)character->vertex_count * 12);
 
     float *morphs = cli_allocate((size_t)character->morph_count + 1, sizeof *morphs);
+    input.morphs = morphs;
     source_run run = {source, character, model, state, times};
 
     /* run, and keep each frame */
@@ -328,7 +314,15 @@ int picture_source_run(picture_source *source, const cutis_character *character,
     cli_progress_begin(&progress, source->name, times->count, quiet || substep == 0);
     for (int i = 0; i < times->count && status == CLI_OK; i++) {
         double time = times->exact ? times->time - origin : times->frames[i] / times->fps;
-        status = advance(model, state, &input, substep, lead_in + fmax(0, time - skip), morphs);
+        double reached = lead_in + fmax(0, time - skip);
+        motion_morphs(&motion, reached, morphs);
+
+        /* simulate, then draw with the amount of this instant */
+        cutis_state_advance(model, state, &input, reached, is_interrupted, NULL);
+        if (cli_interrupted()) status = CLI_INTERRUPTED;
+        float amount = (float)cutis_bake_key_value(wants->keys, wants->key_count, "amount", origin + time, 1);
+        input.amount = &amount;
+        cutis_state_show(model, state, &input);
         if (status == CLI_OK) keep_frame(&run, i, wants);
         cli_progress_update(&progress, i + 1);
     }

@@ -58,6 +58,8 @@ typedef struct picture_source {
 typedef struct picture_wants {
     const char *value; /* name of the output to colour by, or NULL */
     bool texcoords, tissues, elements;
+    const cutis_bake_key *keys; /* (key_count) of the amount of flesh that is shown */
+    int key_count;
 } picture_wants;
 
 /*

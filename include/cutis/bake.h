@@ -44,6 +44,16 @@ typedef struct cutis_bake_blow {
     cutis_impulse impulse;
 } cutis_bake_blow;
 
+/*
+ * A value at an instant of the clip: of "amount" (cutis_step_input.amount). Values are linear between keys, and constant
+ * before the first and behind the last. Keys of one name are in the order of their times.
+ */
+typedef struct cutis_bake_key {
+    const char *name;
+    double time; /* seconds of the clip */
+    double value;
+} cutis_bake_key;
+
 typedef enum cutis_bake_stage {
     CUTIS_BAKE_LOAD,    /* the character, its motion and props; told once, with 0 of 1 */
     CUTIS_BAKE_BUILD,   /* the model, in one piece: told before (0 of 1) and after; no file is open in between */
@@ -91,6 +101,8 @@ typedef struct cutis_bake_def {
     float wind[3];                /* likewise, scene units/s */
     const cutis_bake_blow *blows; /* (blow_count); not together with loop */
     int blow_count;
+    const cutis_bake_key *keys; /* (key_count) values over time; with a loop, the same at both ends of the period */
+    int key_count;
 
     /* ---- the output ---- */
     const char *output;  /* path; its ending chooses the format (.glb or one of a cache, see io.h); NULL: no file */
@@ -221,6 +233,10 @@ CUTIS_API cutis_result cutis_bake(const cutis_bake_def *def, cutis_bake_result *
 CUTIS_API void cutis_bake_destroy(cutis_bake_result *result); /* NULL is allowed */
 
 /* ---- pieces, for hosts that drive a state themselves ---- */
+
+/* The value of the keys of a name at an instant of the clip; `otherwise` when there are none. */
+CUTIS_API double cutis_bake_key_value(const cutis_bake_key *keys, int key_count, const char *name, double time,
+                                      double otherwise);
 
 /* Seconds from rest to a clip's first pose that a bake of this model takes by default; 0 for a solver without a past.
  */

@@ -86,11 +86,13 @@ def bake(source: Union[str, Character], output: Optional[str] = None, *, solver:
          format: Optional[str] = None, outputs: Optional[str] = None, tolerance: float = 0.0, targets: int = 0,
          positions_only: bool = False, exact: bool = False, keep_frames: Optional[bool] = None, measure: bool = False,
          checks: Optional[str] = None, partial: bool = False, threads: int = 0,
+         amount: Union[float, Sequence[Tuple[float, float]]] = 1.0,
          progress: Optional[Callable[[str, int, int], Any]] = None,
          message: Optional[Callable[[str, str], Any]] = None) -> BakeResult:
     """Simulate a character (or a file) through a clip, write `output`, and return figures and frames.
 
-    Options are those of cutis_bake_def (include/cutis/bake.h). keep_frames: None = when there is no output. progress
+    Options are those of cutis_bake_def (include/cutis/bake.h). amount: of the deviation from skinning that is shown, or
+    (time, amount) over the clip. keep_frames: None = when there is no output. progress
     (stage, done, total) is called several times a second and stops the bake by returning False; message (kind,
     sentence) hears notes and warnings. Whatever either raises stops the bake and comes out of this call.
     """
@@ -128,6 +130,13 @@ def bake(source: Union[str, Character], output: Optional[str] = None, *, solver:
             to.position[:] = vector("the position of a prop", prop[1])
         to.scale = number("the scale of a prop", prop[2]) if len(prop) > 2 else 0
     definition.props, definition.prop_count = requests, len(props)
+
+    # the amount over time
+    amounts = [(0.0, amount)] if not hasattr(amount, "__len__") else list(amount)
+    keys = (c.cutis_bake_key * max(1, len(amounts)))()
+    for to, (time, value) in zip(keys, amounts):
+        to.name, to.time, to.value = b"amount", number("a time of amount", time), number("amount", value)
+    definition.keys, definition.key_count = keys, len(amounts)
 
     # the simulation and the output
     definition.solver = encode_optional(solver, "solver")

@@ -183,19 +183,33 @@ class State:
              drags: Sequence[Tuple[int, Sequence[float], float]] = (), acceleration: Sequence[float] = (0, 0, 0),
              wind: Sequence[float] = (0, 0, 0),
              impulses: Sequence[Tuple[Sequence[float], float, Sequence[float]]] = (),
-             pool: Optional[Pool] = None) -> None:
-        """Advance by dt seconds.
+             amount: float = 1.0, pool: Optional[Pool] = None) -> None:
+        """Advance by dt seconds, and show.
 
         joints: the pose at the end (joints x 3 x 4), interpolated in between; or motion: a ClipMotion, or a function of
         the time that returns such a pose. surface: a function of the time that returns positions (vertices x 3), for
         surface solvers. drags: (vertex, target, strength). acceleration: what flesh feels besides the motion of its
-        bones; wind: velocity of the air; impulses: blows, (place, radius, velocity).
+        bones; wind: velocity of the air; impulses: blows, (place, radius, velocity). amount: of the deviation from
+        skinning that is shown: 0 skinning, 1 the simulation, 2 exaggerated; see show.
         """
+        if not 0 <= number("dt", dt) < float("inf"):
+            raise ValueError("dt must be 0 or more seconds")
+        self._advance(self.time + float(dt), joints, motion, surface, morphs, drags, acceleration, wind, impulses, pool)
+        self.show(amount, pool)
+
+    def show(self, amount: float = 1.0, pool: Optional[Pool] = None) -> None:
+        """Compute positions and outputs of the instant again, with another amount of the deviation from skinning."""
+        given = ctypes.c_float(number("amount", amount))
+        if not 0 <= given.value <= c.CUTIS_MAX_AMOUNT:
+            raise ValueError("amount must be from 0 to %g" % c.CUTIS_MAX_AMOUNT)
+        shown = c.cutis_step_input(amount=ctypes.pointer(given), jobs=jobs_of(pool))
+        library.cutis_state_show(self.model._handle, self._handle, byref(shown))
+
+    def _advance(self, time: float, joints: Any, motion: Any, surface: Any, morphs: Any, drags: Any, acceleration: Any,
+                 wind: Any, impulses: Any, pool: Optional[Pool]) -> None:
         step = c.cutis_step_input()
         keep: List[Any] = []
         failures: List[BaseException] = []
-        if not 0 <= number("dt", dt) < float("inf"):
-            raise ValueError("dt must be 0 or more seconds")
         if (joints is None) == (motion is None):
             raise TypeError("either joints or motion must be given")
 
@@ -210,7 +224,7 @@ class State:
             step.motion.context = ctypes.cast(byref(motion._c), ctypes.c_void_p)
             step.motion.sample = ctypes.cast(library.cutis_clip_motion_sample, type(step.motion.sample))
             if morphs is None and len(motion._weights):
-                morphs = motion.morphs(self.time + dt)
+                morphs = motion.morphs(time)
         else:
             step.motion.sample = _sampler(c.cutis_motion, motion, self._pose, self.model.character.joint_count * 12,
                                           failures)
@@ -242,24 +256,19 @@ class State:
                 blow.velocity[:] = vector("the velocity of an impulse", velocity)
             step.impulses, step.impulse_count = blows, len(impulses)
         step.jobs = jobs_of(pool)
-        library.cutis_state_step(self.model._handle, self._handle, byref(step), float(dt))
+        never = library.cutis_state_advance.argtypes[4]()
+        library.cutis_state_advance(self.model._handle, self._handle, byref(step), time, never, None)
         if failures:
             raise failures[0]
 
-    def run_to(self, time: float, motion: ClipMotion, pool: Optional[Pool] = None) -> None:
-        """Step along a motion to a time in the state's seconds, in the pieces that a bake takes: the same bits."""
+    def run_to(self, time: float, motion: ClipMotion, amount: float = 1.0, pool: Optional[Pool] = None) -> None:
+        """Step along a motion to a time in the state's seconds, as a bake does: the same bits."""
         if not isinstance(motion, ClipMotion):
             raise TypeError("motion must be a cutis.ClipMotion, not %s" % type(motion).__name__)
         if not abs(number("time", time)) < float("inf"):
             raise ValueError("time must be a number of seconds")
-        piece = 2 * self.model.substep if self.model.substep > 0 else float("inf")
-        last = False
-        while not last:
-            now = self.time
-            left = time - now
-            last = left <= piece
-            morphs = motion.morphs(time if last else now + piece) if len(motion._weights) else None
-            self.step(max(0.0, left) if last else piece, motion=motion, morphs=morphs, pool=pool)
+        self._advance(float(time), None, motion, None, None, (), (0, 0, 0), (0, 0, 0), (), pool)
+        self.show(amount, pool)
 
     # ---- results ----
 

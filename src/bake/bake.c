@@ -524,7 +524,9 @@ static cutis_result run_frames(bake *b)
         double time = origin + (last && b->period > 0 ? b->period : i / r->fps);
 
         result = advance_loop(b, time, i);
-        if (result == CUTIS_OK) cutis_state_show(b->model, b->state, &(cutis_step_input){.jobs = b->jobs});
+        float amount = bake_amount(b, r->start + (time - origin));
+        cutis_step_input shown = {.amount = &amount, .jobs = b->jobs};
+        if (result == CUTIS_OK) cutis_state_show(b->model, b->state, &shown);
         b->step_series[i] = clock_seconds() - start;
 
         /* after an interruption the finished frames become the result */
@@ -634,6 +636,7 @@ static cutis_result run_all(bake *b)
     if (result == CUTIS_OK) result = count_frames(b);
 
     if (result == CUTIS_OK) result = check_blows(b);
+    if (result == CUTIS_OK) result = bake_keys_check(b);
 
     /* the simulation */
     if (result == CUTIS_OK) result = build_model(b);

@@ -163,6 +163,12 @@ cutis_result bake_loop_find(bake *b);
 /* Measure the seam of all frames, and let the last one be the first. */
 void bake_loop_join(bake *b);
 
+/* ---- bake_keys.c ---- */
+
+cutis_result bake_keys_check(const bake *b);
+/* The amount of the deviation that is drawn at an instant of the clip. */
+float bake_amount(const bake *b, double time);
+
 /* ---- bake_props.c ---- */
 
 cutis_result bake_props_open(bake *b);

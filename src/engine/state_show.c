@@ -47,7 +47,7 @@ static void show_geometric(const cutis_model *m, cutis_state *state, float amoun
 {
     const cutis_character *c = m->character;
     state_run_geometric(m, state, jobs);
-    if (amount == 1) return;
+    if (amount == 1 && !m->display.amounts) return;
 
     int repairs = 0;
     float *skin = state_scratch(m, state, m->skin), *rest = state_scratch(m, state, m->morphed);

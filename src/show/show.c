@@ -38,6 +38,9 @@ cutis_result display_build(display *d, const cutis_character *c, const drawn_cra
                            bool bounded, bool parted, const cutis_jobs *jobs, arena *memory, cutis_error *error)
 {
     *d = (display){.character = c, .body = body};
+    for (int i = 0; i < c->map_count; i++)
+        if (strcmp(c->maps[i].name, "amount") == 0) d->amounts = c->maps[i].values;
+
     cutis_result result = skinning_build(&d->vertices, c->vertex_count, c->positions, c->influence_first,
                                          c->influence_joints, c->influence_weights, c->joint_count, memory, error);
 
@@ -147,14 +150,17 @@ static void find_points(const display *d, const display_instant *i, const displa
 void display_scale(const display *d, const float *skin, const float *rest, float amount, float *scratch,
                    const cutis_jobs *jobs, float *vertices)
 {
-    if (amount == 1) return;
+    if (amount == 1 && !d->amounts) return;
     display_arrays a = arrays_view(d, scratch);
     skinning skinned = d->vertices;
     if (rest) skinned.rest = rest;
     skinning_linear(&skinned, skin, a.shared, jobs, a.wide);
 
-    size_t count = 3 * (size_t)d->character->vertex_count;
-    for (size_t k = 0; k < count; k++) vertices[k] = a.wide[k] + amount * (vertices[k] - a.wide[k]);
+    for (int v = 0; v < d->character->vertex_count; v++) {
+        vec3 skinned_place = vec3_load(a.wide + 3 * (size_t)v), place = vec3_load(vertices + 3 * (size_t)v);
+        float factor = d->amounts ? amount * d->amounts[v] : amount;
+        if (factor != 1) vec3_store(vertices + 3 * (size_t)v, vec3_lerp(skinned_place, place, factor));
+    }
 }
 
 /* Add the morphs, turned by the blended skin matrices. Returns how many weights are not finite. */

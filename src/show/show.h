@@ -20,6 +20,7 @@ typedef struct display {
     const cutis_character *character;
     const sim_body *body;  /* whose points are simulated; NULL: the drawn points are */
     skinning vertices;     /* linear, of the drawn vertices */
+    const float *amounts;  /* (vertex_count) painted factor of the amount; NULL: 1 */
     bool fills;            /* the volume of closed meshes is restored */
     fullness fullness;     /* if so */
     deviation_bound bound; /* without points: nothing is bounded */
@@ -58,8 +59,8 @@ void display_points(const display *d, const float *skin, const float *body_point
 /* The vertices (vertex_count x 3) of an instant. */
 display_stats display_run(const display *d, const display_instant *instant, float *scratch, float *vertices);
 /*
- * Scale the deviation of vertices (vertex_count x 3) from linear skinning by an amount. rest: morphed rest positions;
- * NULL: the character's.
+ * Scale the deviation of vertices (vertex_count x 3) from linear skinning by an amount, and by the painted factors.
+ * rest: morphed rest positions; NULL: the character's.
  */
 void display_scale(const display *d, const float *skin, const float *rest, float amount, float *scratch,
                    const cutis_jobs *jobs, float *vertices);

@@ -436,7 +436,8 @@ static const struct {
     const char *attribute, *name;
     float unpainted;
 } known_maps[] = {{"_CUTIS_STIFFNESS", "stiffness", 1}, {"_CUTIS_FAT", "fat", 1},     {"_CUTIS_FREEZE", "freeze", 0},
-                  {"_CUTIS_DEPTH", "depth", 1},         {"_CUTIS_CURVE", "curve", 0}, {"_CUTIS_ZETA", "zeta", 1}};
+                  {"_CUTIS_DEPTH", "depth", 1},         {"_CUTIS_CURVE", "curve", 0}, {"_CUTIS_ZETA", "zeta", 1},
+                  {"_CUTIS_AMOUNT", "amount", 1}};
 
 /* The map of an attribute, made when it is first met; *map is NULL when cutis has no such map. */
 static cutis_result surface_find_map(surface *s, const char *attribute, float **values)
@@ -476,7 +477,7 @@ static cutis_result block_fill_maps(surface *s, const vertex_block *block)
         if (result != CUTIS_OK) return result;
         if (!values) {
             warning_add(&s->reader->warnings,
-                        "%s: %.60s is not a painted map that cutis knows (STIFFNESS, FAT, FREEZE, DEPTH, CURVE, ZETA)",
+                        "%s: %.60s is not a painted map that cutis knows (STIFFNESS, FAT, FREEZE, DEPTH, CURVE, ZETA, AMOUNT)",
                         block->place.text, key);
             continue;
         }

@@ -10,7 +10,7 @@ export const LEVELS = ["good", "look", "bad"];
 // options that go to the field of their name as they are
 const PLAIN = ["clip", "exampleSeconds", "fps", "start", "end", "leadIn", "loop", "solver", "substep", "detail", "format", "outputs",
   "tolerance", "targets", "positionsOnly", "exact", "keepFrames", "measure", "checks", "noVerdict", "partial", "acceleration", "wind"];
-const OTHERS = ["motion", "map", "examples", "surface", "props", "blows", "settings", "progress", "message", "signal", "name", "threads"];
+const OTHERS = ["amount", "motion", "map", "examples", "surface", "props", "blows", "settings", "progress", "message", "signal", "name", "threads"];
 
 /**
  * Bake. source: a Character, or the bytes of a file with options.name. The call returns when all is done: in a page run it
@@ -43,6 +43,10 @@ export function bakeNow(cutis, source, options = {}) {
 
     const blows = (options.blows ?? []).map(({ time, ...impulse }) => ({ time, impulse }));
     Object.assign(values, { blows: scope.structs("cutis_bake_blow", blows), blow_count: blows.length });
+
+    // a number, or [time, amount] over the clip
+    const keys = Array.isArray(options.amount) ? options.amount : options.amount == null ? [] : [[0, options.amount]];
+    Object.assign(values, { keys: scope.structs("cutis_bake_key", keys.map(([time, value]) => ({ name: "amount", time, value }))), key_count: keys.length });
 
     // the simulation, the output, the host
     Object.assign(values, scope.settings(options.settings));

@@ -239,6 +239,8 @@ export interface StepOptions {
   /** what flesh feels besides its bones, scene units/s2 */
   acceleration?: ArrayLike<number>;
   /** scene units/s */
+  /** of the deviation from skinning that is shown, 0 to 2; default 1 */
+  amount?: number;
   wind?: ArrayLike<number>;
 }
 export interface Output {
@@ -268,6 +270,10 @@ export class State extends Owned {
   restore(snapshot: State): void;
   teleport(transform: ArrayLike<number>): void;
   step(dt: number, options?: StepOptions): void;
+  /** simulate up to a time without showing it */
+  advance(time: number, options?: StepOptions): void;
+  /** positions and outputs of the instant, with an amount (0 to 2; default 1) of the deviation from skinning */
+  show(amount?: number): void;
   runTo(time: number, options?: StepOptions): { substeps: number; unconverged: number; repairs: number };
   readonly hash: string;
   readonly time: number;
@@ -302,6 +308,8 @@ export interface BakeOptions {
   acceleration?: ArrayLike<number>;
   wind?: ArrayLike<number>;
   blows?: ({ time: number } & Impulse)[];
+  /** of the deviation from skinning, 0 to 2; or [time, amount] over the clip */
+  amount?: number | [number, number][];
   solver?: string | null;
   settings?: Settings;
   substep?: number;

@@ -62,7 +62,7 @@ export class State extends Owned {
     this.morphCount = character.morphCount;
     const room = { input: memory.size("cutis_step_input"), joints: 48 * this.jointCount, morphs: 4 * this.morphCount,
       normals: 12 * this.vertexCount, clip: memory.size("cutis_clip_motion"), output: memory.size("cutis_output"),
-      prop: memory.size("cutis_prop_state"), transform: 48, drags: 16 * memory.size("cutis_drag"), impulses: 16 * memory.size("cutis_impulse") };
+      prop: memory.size("cutis_prop_state"), transform: 48, amount: 4, drags: 16 * memory.size("cutis_drag"), impulses: 16 * memory.size("cutis_impulse") };
     let size = 0;
     const places = {};
     for (const [name, bytes] of Object.entries(room)) {
@@ -111,10 +111,23 @@ export class State extends Owned {
    * Advance by dt seconds. Either joints: the pose at the end (joints x 12), or clip (and leadIn): sampled at every substep,
    * so that the frame rate does not matter.
    */
-  step(dt, { joints, clip, leadIn = 0, morphs, drags = [], impulses = [], acceleration = [0, 0, 0], wind = [0, 0, 0] } = {}) {
-    const { memory } = this.cutis;
+  step(dt, options = {}) {
     if (!(dt >= 0)) throw new CutisError("dt must be 0 or more seconds");
-    const input = { joints: 0, motion: { context: 0, sample: 0 }, morphs: 0, drags: 0, drag_count: 0, impulses: 0, impulse_count: 0, acceleration, wind };
+    this.advance(this.time + dt, options);
+    this.show(options.amount);
+  }
+  /** Compute positions and outputs of the instant, with an amount (0 to 2) of the deviation from skinning. */
+  show(amount = 1) {
+    const { memory } = this.cutis;
+    if (!(amount >= 0 && amount <= 2)) throw new CutisError("amount must be from 0 to 2");
+    memory.floats(this.at.amount, 1)[0] = amount;
+    memory.write("cutis_step_input", this.at.input, { amount: this.at.amount });
+    memory.run("cutis_state_show", this.model.pointer, this.pointer, this.at.input);
+  }
+  /** Simulate up to a time (seconds since reset) without showing it. */
+  advance(time, { joints, clip, leadIn = 0, morphs, drags = [], impulses = [], acceleration = [0, 0, 0], wind = [0, 0, 0] } = {}) {
+    const { memory } = this.cutis;
+    const input = { joints: 0, motion: { context: 0, sample: 0 }, morphs: 0, amount: 0, drags: 0, drag_count: 0, impulses: 0, impulse_count: 0, acceleration, wind };
 
     // the pose
     if (joints) {
@@ -124,7 +137,7 @@ export class State extends Owned {
       memory.write("cutis_clip_motion", this.at.clip, { character: this.model.character.pointer, clip: this.clip(clip), lead_in: leadIn });
       input.motion = { context: this.at.clip, sample: this.cutis.clipSampler };
       if (!morphs && this.morphCount) {
-        memory.run("cutis_clip_motion_morphs", this.at.clip, this.time + dt, this.at.morphs);
+        memory.run("cutis_clip_motion_morphs", this.at.clip, time, this.at.morphs);
         input.morphs = this.at.morphs;
       }
     }
@@ -144,24 +157,17 @@ export class State extends Owned {
     if (drags.length) Object.assign(input, { drags: this.at.drags, drag_count: drags.length });
     if (impulses.length) Object.assign(input, { impulses: this.at.impulses, impulse_count: impulses.length });
     memory.write("cutis_step_input", this.at.input, input);
-    memory.run("cutis_state_step", this.model.pointer, this.pointer, this.at.input, dt);
+    memory.run("cutis_state_advance", this.model.pointer, this.pointer, this.at.input, time, 0, 0);
   }
   /**
-   * Step along a clip to a time in the state's seconds, in the pieces that a bake takes: the same bits. Gives the sums of
+   * Step along a clip to a time in the state's seconds, as a bake does: the same bits. Gives
    * { substeps, unconverged, repairs }, as a Judge takes them.
    */
   runTo(time, { clip, leadIn = 0, ...rest } = {}) {
-    const piece = this.model.substep > 0 ? 2 * this.model.substep : Infinity;
-    const sums = { substeps: 0, unconverged: 0, repairs: 0 };
-    const { memory } = this.cutis;
-    for (let last = false; !last; ) {
-      const left = time - this.time;
-      last = left <= piece;
-      this.step(last ? Math.max(0, left) : piece, { clip, leadIn, ...rest });
-      const stats = memory.run("cutis_state_stats", this.model.pointer, this.pointer);
-      for (const key of Object.keys(sums)) sums[key] += memory.field("cutis_step_stats", stats, key);
-    }
-    return sums;
+    this.advance(time, { clip, leadIn, ...rest });
+    this.show(rest.amount);
+    const { substeps, unconverged, repairs } = this.stats;
+    return { substeps, unconverged, repairs };
   }
   clip(clip) {
     if (clip === this.lastClip?.name) return this.lastClip.index;
