@@ -47,7 +47,7 @@ export async function lookTests({ open, test, file, scratch, shots }) {
   };
   const page = await open({ width: 800, height: 600 }, "dark", graphicsCard);
   await page.evaluate(eyes);
-  await page.evaluate(() => window.app.tables.solvers.forEach((solver) => (solver.preferred = solver.name === "lbs")));
+  await page.evaluate(() => Object.assign(window.app.plan, { first: "lbs", fine: null }));
   await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
   await page.evaluate(() => window.app.setPlaying(false));
   await page.evaluate(() => window.app.engine.ask("seek", { to: 0 }));

@@ -39,13 +39,13 @@ async function test(name, body) {
   if (process.env.VERBOSE) console.log(`${((Date.now() - from) / 1000).toFixed(1)} s  ${name}`);
 }
 const problems = [];
-async function open(size = { width: 1280, height: 720 }, colorScheme = "dark", first = null) {
+async function open(size = { width: 1280, height: 720 }, colorScheme = "dark", first = null, query = "?empty") {
   const page = await browser.newPage({ viewport: size, colorScheme });
   if (first) await page.addInitScript(first);
   page.setDefaultTimeout(120000);
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => message.type() === "error" && /THREE|shader/i.test(message.text()) && problems.push(message.text().slice(0, 400)));
-  await page.goto(`${server.url}/index.html`);
+  await page.goto(`${server.url}/index.html${query}`);
   await page.evaluate(() => window.app.ready);
   return page;
 }
@@ -66,6 +66,7 @@ try {
   const file = join(scratch, "arm.glb");
   execFileSync(native, ["make", "arm", "--resolution", "0.12", "-o", file, "-q"]);
   const page = await open();
+  await page.evaluate(() => (window.app.plan.fine = null)); // where it is not what is looked at
   await test("a character plays, scrubs back to the same hash, and never freezes the page", async () => {
     await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
     await page.evaluate(() => window.app.setSolver("lattice"));
@@ -118,6 +119,85 @@ try {
     assert.ok(seen.off[0] < 1e-5 && seen.off[1] < 1e-5, `off plain skinning by ${seen.off}`);
     assert.ok(seen.off[2] < 1e-3, `the flesh begins ${seen.off[2]} of the size away from what was shown`);
     await page.evaluate(() => window.app.setSolver("lattice"));
+  });
+
+  await test("another solver is swapped in without a jump while the first one plays", async () => {
+    const seen = await page.evaluate(async () => {
+      const { app } = window;
+      const { view } = app;
+      app.plan.fine = "springs";
+      app.budget = 0; // not by itself
+      await app.openUrl("/scratch/arm.glb");
+      await app.refined;
+      const begun = app.timeline.frame;
+      while (app.timeline.frame === begun) await new Promise((go) => setTimeout(go, 5));
+      const far = (a, b) => a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0) / app.description.size;
+      const drawn = () => view.geometry.attributes.position.array.slice();
+      const seen = { offered: app.offerButton.textContent, solver: app.project.solver };
+
+      // the last picture of one worker, the first of the other, and one after the passage
+      const { frame } = view;
+      let before = null;
+      let first = null;
+      view.frame = function (message, outputs) {
+        const swapped = Boolean(view.fade);
+        if (!swapped) before = null;
+        const had = drawn();
+        frame.call(this, message, outputs);
+        if (swapped && !first) first = { jump: far(had, drawn()), own: far(message.positions, drawn()) };
+        if (!view.fade && first) first.end ??= far(message.positions, drawn());
+      };
+      await app.accept();
+      while (first?.end === undefined) await new Promise((go) => setTimeout(go, 20));
+      delete view.frame;
+      Object.assign(seen, first, { after: app.project.solver, badge: app.detailBadge.textContent, playing: app.playing });
+      app.plan.fine = null;
+      await app.setPlaying(false);
+      return seen;
+    });
+    assert.match(seen.offered, /springs.*real time/);
+    assert.deepEqual([seen.solver, seen.after, seen.playing], ["lattice", "springs", true]);
+    assert.match(seen.badge, /^springs/);
+    assert.ok(seen.jump < 1e-6, `the picture jumps by ${seen.jump} of the size`);
+    assert.ok(seen.own > 1e-5 && seen.end === 0, `the other flesh is ${seen.own} away, at the end ${seen.end}`);
+    await page.evaluate(() => window.app.setSolver("lattice"));
+  });
+
+  await test("a build is cancelled: what played goes on, and the next build works", async () => {
+    const seen = await page.evaluate(async () => {
+      const { app } = window;
+      await app.setPlaying(true);
+      app.project.detail = 20000;
+      const slow = app.setSolver("layers");
+      while (!app.engine.builder) await new Promise((go) => setTimeout(go, 5));
+      const begun = performance.now();
+      const frame = app.timeline.frame;
+      window.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+      const made = await slow;
+      const milliseconds = performance.now() - begun;
+      while (app.timeline.frame === frame) await new Promise((go) => setTimeout(go, 5));
+      const solver = app.project.solver;
+      app.project.detail = 1500;
+      const again = await app.setSolver("lattice");
+      return { made, again, solver, milliseconds, toasts: app.toasts.textContent };
+    });
+    assert.deepEqual([seen.made, seen.again, seen.solver, seen.toasts], [false, true, "lattice", ""]);
+    // also before anything plays
+    const first = await page.evaluate(async () => {
+      const { app } = window;
+      app.plan.first = "layers";
+      app.project.detail = 20000;
+      const opening = app.openUrl("/scratch/arm.glb");
+      while (!app.engine.builder) await new Promise((go) => setTimeout(go, 5));
+      await app.cancel();
+      await opening;
+      app.plan.first = "lattice";
+      app.project.detail = 1500;
+      return { solver: app.project.solver, playing: app.playing, preview: app.preview };
+    });
+    assert.deepEqual(first, { solver: "lbs", playing: true, preview: null });
+    await page.evaluate(() => window.app.setSolver("lattice"));
+    await page.evaluate(() => window.app.setPlaying(false));
   });
 
   await test("a bake with settings has the bytes of the native one with the page's project", async () => {
@@ -232,14 +312,13 @@ try {
       return { ...view.renderer.info.memory };
     });
     const seen = [];
-    const prefer = (name) => page.evaluate((own) => window.app.tables.solvers.forEach((solver) => (solver.preferred = solver.name === own)), name);
-    const preferred = await page.evaluate(() => window.app.tables.solvers.find((solver) => solver.preferred).name);
-    await prefer("lbs"); // the flesh is not what is looked at
+    const plan = (given) => page.evaluate((own) => Object.assign(window.app.plan, own), given);
+    await plan({ first: "lbs" }); // the flesh is not what is looked at
     for (let i = 0; i < 4; i++) {
       await page.evaluate(() => window.app.openUrl("/scratch/man.glb"));
       seen.push(await memory());
     }
-    await prefer(preferred);
+    await plan({ first: "lattice" });
     assert.deepEqual(seen[3], seen[1]);
     await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
     await page.evaluate(() => window.app.setSolver("lattice"));
@@ -249,16 +328,23 @@ try {
   await lookTests({ open, test, file, scratch, shots });
   await mouseTests({ page, test, ask, file, scratch, native, models });
 
-  await test("a dropped character plays under the preferred solver and is judged", async () => {
+  await test("a dropped character plays under lattice and is judged; the finer solver is built meanwhile", async () => {
+    await page.evaluate(() => Object.assign(window.app.plan, { fine: "tissue" }));
     for (const path of [join(models, "khronos-RiggedFigure/RiggedFigure.glb"), file]) {
       if (!existsSync(path)) continue;
       await drop(page, path);
-      assert.equal(await page.evaluate(() => window.app.project.solver), await page.evaluate(() => window.app.tables.solvers.find((solver) => solver.preferred).name));
+      assert.equal(await page.evaluate(() => window.app.project.solver), "lattice");
+      assert.match(await page.textContent(".badge.detail"), /^lattice · [0-9,]+ /);
       assert.ok(await page.evaluate(() => window.app.playing), path);
+      await page.evaluate(() => window.app.refined);
+      assert.ok(await page.evaluate(() => window.app.offer?.request.solver === "tissue" || window.app.project.solver === "tissue"));
       await page.evaluate(() => window.app.setPlaying(false));
       await ask(page, "seek", { to: 100000 });
-      await page.waitForSelector("#panel_solver .note.good, #panel_solver .note.look, #panel_solver .note.bad", { state: "attached" });
+      await page.waitForSelector("#panel_solver .note.good, #panel_solver .note.look, #panel_solver .note.bad",
+        { state: "attached" });
     }
+    await page.evaluate(() => window.app.withdraw());
+    await page.evaluate(() => Object.assign(window.app.plan, { fine: null }));
   });
 
   await test("every shared character loads, is shown and plays, or says why not", async () => {
