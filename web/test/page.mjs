@@ -224,6 +224,88 @@ try {
     assert.match(text, /cancelled/);
   });
 
+  await test("two views show the same place of skinning and flesh, and a pointer in either meets it", async () => {
+    await page.evaluate(() => window.app.setSetting("fat_stiffness", undefined));
+    await ask(page, "seek", { to: 40 });
+    await page.click("text=Two views");
+    await page.waitForFunction(() => window.app.last.ghost);
+    const found = await page.evaluate(async () => {
+      const { view, engine } = window.app;
+      view.render();
+      const { width, height } = view.canvas;
+      const canvas = Object.assign(document.createElement("canvas"), { width, height });
+      const g = canvas.getContext("2d");
+      const look = () => {
+        view.render();
+        g.drawImage(view.canvas, 0, 0);
+        return [g.getImageData(0, 0, width / 2, height).data, g.getImageData(width / 2, 0, width / 2, height).data];
+      };
+      const differ = ([a, b]) => a.reduce((sum, x, i) => sum + Number(Math.abs(x - b[i]) > 24), 0);
+      const flesh = differ(look());
+      const box = view.canvas.getBoundingClientRect();
+      const at = view.toScreen(view.jointPlace(1));
+      const right = view.pick({ clientX: at.x, clientY: at.y });
+      const left = view.pick({ clientX: at.x - box.width / 2, clientY: at.y });
+      await engine.ask("view", { amount: 0 });
+      await engine.ask("hash");
+      const none = differ(look());
+      const far = Math.max(...view.geometry.attributes.position.array.map((x, i) => Math.abs(x - window.app.last.ghost[i])));
+      await engine.ask("view", { amount: 1 });
+      return { flesh, none, right: right?.vertex, left: left?.vertex, far, aspect: view.camera.aspect * 2 * height / width };
+    });
+    assert.ok(found.flesh > 100, `the two views differ in ${found.flesh} values`);
+    assert.ok(found.none < found.flesh / 10, `without flesh they differ in ${found.none}, with it in ${found.flesh}`);
+    assert.equal(found.far, 0);
+    assert.ok(found.right >= 0 && found.right === found.left, `vertices ${found.left} and ${found.right}`);
+    assert.ok(Math.abs(found.aspect - 1) < 0.01);
+    await page.screenshot({ path: join(shots, "two.png") });
+    await page.click("text=Slider");
+    assert.ok(await page.isVisible(".divider"));
+    await page.click("#app header >> text=Flesh");
+  });
+
+  await test("amount 2 shows twice what the flesh adds, with normals of that surface", async () => {
+    const found = await page.evaluate(async () => {
+      const { view, engine, compare } = window.app;
+      const now = async () => {
+        await engine.ask("hash");
+        return { positions: view.geometry.attributes.position.array.slice(), normals: view.geometry.attributes.normal.array.slice() };
+      };
+      const once = await now();
+      await compare.setAmount(2);
+      const twice = await now();
+      const { ghost } = window.app.last;
+      await compare.setAmount(1);
+      const off = Math.max(...twice.positions.map((x, i) => Math.abs(x - (2 * once.positions[i] - ghost[i]))));
+      const unit = Math.min(...Array.from({ length: ghost.length / 3 }, (_, v) => Math.hypot(...twice.normals.subarray(3 * v, 3 * v + 3))));
+      return { off: off / window.app.description.size, unit, moved: Math.max(...twice.positions.map((x, i) => Math.abs(x - once.positions[i]))) };
+    });
+    assert.ok(found.off < 1e-6 && found.unit > 0.999 && found.moved > 0, JSON.stringify(found));
+  });
+
+  await test("the plain sliders change the solver's own parameters, and the middle gives them back", async () => {
+    await page.evaluate(() => window.app.setSolver("lattice"));
+    await page.click("#tab_solver");
+    assert.equal(await page.locator("#panel_solver .plain input").count(), 5);
+    assert.equal(await page.locator("#panel_solver input:visible").count(), 5, "the rest is under Expert");
+    const change = async (name, key) => {
+      await page.focus(`#panel_solver input[aria-label='${name}']`);
+      await page.keyboard.press(key);
+      await page.evaluate(() => window.app.building);
+      return page.evaluate(() => ({ ...window.app.project.settings }));
+    };
+    const soft = await change("softness", "End");
+    assert.ok(soft.fat_stiffness < 3 && soft.skin_stiffness < 5, JSON.stringify(soft));
+    const fat = await change("fat", "End");
+    assert.ok(fat.fat_ratio > 0.5 && fat.fat_stiffness === soft.fat_stiffness, JSON.stringify(fat));
+    const fine = await change("detail", "End");
+    assert.equal(fine.resolution, 48);
+    for (const name of ["softness", "fat"]) await page.click(`button[aria-label='reset ${name}']`);
+    await page.evaluate(() => window.app.building);
+    assert.deepEqual(await page.evaluate(() => window.app.project.settings), { resolution: 48 });
+    await page.evaluate(() => window.app.setSetting("resolution", undefined));
+  });
+
   await test("the flesh is grabbed with the mouse, pulled and let go", async () => {
     const calm = await ask(page, "seek", { to: 30 });
     await page.keyboard.press("g");
@@ -292,7 +374,9 @@ try {
 
   await test("a project that is no project is refused with a sentence, and changes nothing", async () => {
     const before = await page.evaluate(() => JSON.stringify(window.app.project));
-    for (const [text, sentence] of [["[1,2]", /must hold an object/], ['{"set":[1,2]}', /'set' must be an object/], ['{"set":{"give":[1]}}', /'give'/], ['{"solver":"glue"}', /no solver 'glue'/], ['{"fps":"many"}', /'fps'/], ['{"detail":"all"}', /'detail'/], ['{"prop":["ball@1,x,2"]}', /ball@1,x,2/], ['{"solver":3}', /'solver'/]]) {
+    for (const [text, sentence] of [["[1,2]", /must hold an object/], ['{"set":[1,2]}', /'set' must be an object/], ['{"set":{"give":[1]}}', /'give'/], ['{"solver":"glue"}', /no solver 'glue'/], ['{"fps":"many"}', /'fps'/], ['{"detail":"all"}', /'detail'/], ['{"prop":["ball@1,x,2"]}', /ball@1,x,2/], ['{"solver":3}', /'solver'/],
+      ['{"set":{"fat_stifness":3}}', /no parameter 'fat_stifness'/], ['{"set":{"fat_stiffness":"soft"}}', /'fat_stiffness' must be a number from/],
+      ['{"set":{"fat_ratio":7}}', /'fat_ratio' must be a number from 0 to 1/], ['{"set":{"self_collision":2}}', /'self_collision' must be true/]]) {
       await page.evaluate((given) => window.app.openProject(given), text);
       assert.match(await page.textContent(".toasts"), sentence, text);
       assert.equal(await page.evaluate(() => JSON.stringify(window.app.project)), before, text);
