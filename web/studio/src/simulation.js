@@ -5,10 +5,10 @@
  * then the clip in the pieces of a bake. Snapshots, one a second, lead back to any frame, to the bit. What a hand does
  * (pulls, blows, a turned joint) disturbs: from there on nothing is kept until the clip starts again.
  */
-import { Character, Judge, Model, Rig, State, load, unpackDraco, usesDraco } from "cutis";
+import { AuthoredNormals, Character, Judge, Model, Rig, State, load, unpackDraco, usesDraco } from "cutis";
 
 import { Fields } from "./fields.js";
-import { readGlb, scenePrimitives, writeGlb } from "./glb.js";
+import { fileNormals, readGlb, scenePrimitives, writeGlb } from "./glb.js";
 import { smoothNormals } from "./preview.js";
 
 const RATE = 60;
@@ -16,6 +16,7 @@ const AT_ONCE = 8; // substeps of the lead-in between two looks
 const JUDGED = 2; // every second frame: those of a bake with 30 a second
 let cutis;
 let source = null; // { bytes, name } or { zoo }: what was opened
+let authored = null; // the file's normals, where it has some
 let original = null; // character as opened or rigged
 let character = null; // original with props and painted maps
 let model = null;
@@ -61,8 +62,8 @@ const handlers = {
     }
     forget();
     original?.dispose();
-    original = opened;
     source = from;
+    opens(opened);
     return { ...describe(original), bytes: data ? source.bytes.slice() : null, source: kept() };
   },
 
@@ -72,7 +73,7 @@ const handlers = {
     original?.dispose();
     original = null;
     source = given;
-    original = Character.load(cutis, source.bytes, source.name);
+    opens(Character.load(cutis, source.bytes, source.name));
   },
 
   /** A skeleton and weights for what was opened; landmarks: joints that the user moved. */
@@ -227,7 +228,24 @@ function changed(bytes, first) {
   forget();
   original.dispose();
   source = { bytes, name: source.name.replace(/\.\w+$/, "") + ".glb", original: first };
-  original = Character.load(cutis, source.bytes, source.name);
+  opens(Character.load(cutis, source.bytes, source.name));
+}
+
+/** What is open now, with the normals of its file. */
+function opens(given) {
+  original = given;
+  const raw = fileNormals(source.bytes, given.parts);
+  const { triangles, vertexPoints: points, vertexCount } = given;
+  const fits = raw && raw.positions.length === 3 * vertexCount;
+  authored = fits ? new AuthoredNormals({ ...raw, triangles: triangles.slice(), points: points.slice() }) : null;
+}
+
+/** Normals of the drawn surface (vertices x 3). */
+function normalsOf(positions) {
+  if (!authored) return smoothNormals({ positions, triangles: character.triangles, points: character.vertexPoints });
+  const made = new Float32Array(positions.length);
+  authored.apply(positions, made);
+  return made;
 }
 
 /** 1 where a file looks along +z, as glTF has it; -1 for VRM 0, which looks along -z. */
@@ -250,7 +268,9 @@ function describe(given) {
       }
     }
   }
-  return { name: given.name, facing: facingOf(source), vertexCount: given.vertexCount, positions: given.positions.slice(), triangles: given.triangles.slice(),
+  const normals = authored && new Float32Array(3 * given.vertexCount);
+  authored?.apply(given.positions, normals);
+  return { name: given.name, normals, facing: facingOf(source), vertexCount: given.vertexCount, positions: given.positions.slice(), triangles: given.triangles.slice(),
     triangleFaces: given.triangleFaces.slice(), uv: vertexUv(given), parts: given.parts, joints: given.joints, clips: given.clips,
     rest: given.restPose(), size: given.size, bounds: given.bounds, skinned: Boolean(weights), mainJoint: main,
     weights: weights && { first: weights.first.slice(), joints: weights.joints.slice(), values: weights.values.slice() }, points: given.vertexPoints.slice(),
@@ -626,16 +646,12 @@ function show(always) {
   const plain = view.ghost || view.color === "displacement" || view.amount !== 1 ? reference() : null;
   if (plain) {
     fill("ghost", plain.positions);
-    fill("ghostNormals", plain.normals);
+    fill("ghostNormals", authored ? normalsOf(message.ghost) : plain.normals);
   }
   fill("positions", state.positions);
-  if (view.amount === 1) {
-    fill("normals", state.normals);
-  } else {
-    const { positions, ghost } = message;
-    for (let i = 0; i < positions.length; i++) positions[i] = ghost[i] + view.amount * (positions[i] - ghost[i]);
-    fill("normals", smoothNormals({ positions, triangles: character.triangles, points: character.vertexPoints }));
-  }
+  const { positions, ghost } = message;
+  if (view.amount !== 1) for (let i = 0; i < positions.length; i++) positions[i] = ghost[i] + view.amount * (positions[i] - ghost[i]);
+  fill("normals", authored || view.amount !== 1 ? normalsOf(positions) : state.normals);
   message.joints = pose();
   const values = colorValues(message);
   if (values) fill("values", values);
