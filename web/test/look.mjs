@@ -47,7 +47,7 @@ export async function lookTests({ open, test, file, scratch, shots }) {
   };
   const page = await open({ width: 800, height: 600 }, "dark", graphicsCard);
   await page.evaluate(eyes);
-  await page.evaluate(() => window.app.tables.solvers.forEach((solver) => (solver.preferred = solver.name === "lbs")));
+  await page.evaluate(() => Object.assign(window.app.plan, { first: "lbs", fine: null }));
   await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
   await page.evaluate(() => window.app.setPlaying(false));
   await page.evaluate(() => window.app.engine.ask("seek", { to: 0 }));
@@ -116,6 +116,85 @@ export async function lookTests({ open, test, file, scratch, shots }) {
     assert.equal(found.swayed, 0);
     assert.ok(Math.abs(found.walked - 3) < 0.2, `the camera went ${found.walked} sizes of 3`);
     assert.ok(Math.abs(found.framed) < 1, `F frames a place ${found.framed} sizes away`);
+  });
+
+  await test("the normals of the file are kept: flat faces are drawn flat, before and with the flesh", async () => {
+    // the arm with every face on vertices of its own
+    const json = structuredClone(arm.json);
+    const [{ primitives: [primitive] }] = json.meshes;
+    const read = (index, size, Type) => {
+      const accessor = json.accessors[index];
+      const view = json.bufferViews[accessor.bufferView];
+      const from = arm.binary.byteOffset + (view.byteOffset ?? 0) + (accessor.byteOffset ?? 0);
+      return new Type(arm.binary.buffer.slice(from, from + accessor.count * size * Type.BYTES_PER_ELEMENT));
+    };
+    const order = read(primitive.indices, 1, json.accessors[primitive.indices].componentType === 5125 ? Uint32Array : Uint16Array);
+    const chunks = [];
+    let at = 0;
+    json.bufferViews = json.bufferViews.map((view) => {
+      const bytes = arm.binary.slice(view.byteOffset ?? 0, (view.byteOffset ?? 0) + view.byteLength);
+      const padded = new Uint8Array((bytes.length + 3) & ~3);
+      padded.set(bytes);
+      chunks.push(padded);
+      at += padded.length;
+      return { ...view, byteOffset: at - padded.length };
+    });
+    const add = (values, type, more = {}) => {
+      const bytes = new Uint8Array(values.buffer);
+      json.bufferViews.push({ buffer: 0, byteOffset: at, byteLength: bytes.length });
+      const size = { VEC3: 3, VEC4: 4 }[type];
+      const componentType = values instanceof Float32Array ? 5126 : 5123;
+      json.accessors.push({ bufferView: json.bufferViews.length - 1, componentType, count: values.length / size, type, ...more });
+      chunks.push(bytes);
+      at += bytes.length;
+      return json.accessors.length - 1;
+    };
+    const { POSITION, JOINTS_0, WEIGHTS_0 } = primitive.attributes;
+    const take = (values, size) => values.constructor.from({ length: size * order.length },
+      (_, i) => values[size * order[Math.floor(i / size)] + (i % size)]);
+    const p = take(read(POSITION, 3, Float32Array), 3);
+    const normals = new Float32Array(p.length);
+    for (let t = 0; t < p.length; t += 9) {
+      const [u, v] = [3, 6].map((k) => [0, 1, 2].map((c) => p[t + k + c] - p[t + c]));
+      const n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+      for (let k = 0; k < 9; k++) normals[t + k] = n[k % 3] / Math.hypot(...n);
+    }
+    const joints = json.accessors[JOINTS_0].componentType === 5121 ? Uint16Array.from(read(JOINTS_0, 4, Uint8Array)) : read(JOINTS_0, 4, Uint16Array);
+    primitive.attributes = { POSITION: add(p, "VEC3", { min: json.accessors[POSITION].min, max: json.accessors[POSITION].max }),
+      NORMAL: add(normals, "VEC3"), JOINTS_0: add(take(joints, 4), "VEC4"), WEIGHTS_0: add(take(read(WEIGHTS_0, 4, Float32Array), 4), "VEC4") };
+    delete primitive.indices;
+    json.buffers = [{ byteLength: at }];
+    writeFileSync(join(scratch, "flat.glb"), writeGlb(json, chunks));
+    const seen = await page.evaluate(async () => {
+      const { app } = window;
+      const found = [];
+      const { frame } = app.view;
+      const flatness = () => {
+        const { position: { array: p }, normal: { array: n } } = app.view.geometry.attributes;
+        const { triangles } = app.description;
+        let sum = 0;
+        for (let t = 0; t < triangles.length; t += 3) {
+          const [a, b, c] = triangles.subarray(t, t + 3);
+          const [u, v] = [b, c].map((k) => [0, 1, 2].map((i) => p[3 * k + i] - p[3 * a + i]));
+          const face = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+          sum += (face[0] * n[3 * a] + face[1] * n[3 * a + 1] + face[2] * n[3 * a + 2]) / Math.hypot(...face);
+        }
+        return sum / (triangles.length / 3);
+      };
+      app.view.frame = function (message, outputs) {
+        frame.call(this, message, outputs);
+        if (app.preview) found[0] ??= flatness();
+      };
+      app.plan.first = "lattice";
+      await app.openUrl("/scratch/flat.glb");
+      await app.setPlaying(false);
+      await app.engine.ask("seek", { to: 60 });
+      delete app.view.frame;
+      app.plan.first = "lbs";
+      return [...found, flatness()];
+    });
+    assert.ok(seen.length === 2 && seen.every((cosine) => cosine > 0.99), `mean cosines between faces and normals: ${seen}`);
+    await page.screenshot({ path: join(shots, "card-flat.png") });
   });
 
   await test("a VRM shows its face, and 'Death' is not what plays first", async () => {

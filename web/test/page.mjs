@@ -39,13 +39,13 @@ async function test(name, body) {
   if (process.env.VERBOSE) console.log(`${((Date.now() - from) / 1000).toFixed(1)} s  ${name}`);
 }
 const problems = [];
-async function open(size = { width: 1280, height: 720 }, colorScheme = "dark", first = null) {
+async function open(size = { width: 1280, height: 720 }, colorScheme = "dark", first = null, query = "?empty") {
   const page = await browser.newPage({ viewport: size, colorScheme });
   if (first) await page.addInitScript(first);
   page.setDefaultTimeout(120000);
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => message.type() === "error" && /THREE|shader/i.test(message.text()) && problems.push(message.text().slice(0, 400)));
-  await page.goto(`${server.url}/index.html`);
+  await page.goto(`${server.url}/index.html${query}`);
   await page.evaluate(() => window.app.ready);
   return page;
 }
@@ -66,6 +66,7 @@ try {
   const file = join(scratch, "arm.glb");
   execFileSync(native, ["make", "arm", "--resolution", "0.12", "-o", file, "-q"]);
   const page = await open();
+  await page.evaluate(() => (window.app.plan.fine = null)); // where it is not what is looked at
   await test("a character plays, scrubs back to the same hash, and never freezes the page", async () => {
     await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
     await page.evaluate(() => window.app.setSolver("lattice"));
@@ -120,6 +121,85 @@ try {
     await page.evaluate(() => window.app.setSolver("lattice"));
   });
 
+  await test("another solver is swapped in without a jump while the first one plays", async () => {
+    const seen = await page.evaluate(async () => {
+      const { app } = window;
+      const { view } = app;
+      app.plan.fine = "springs";
+      app.budget = 0; // not by itself
+      await app.openUrl("/scratch/arm.glb");
+      await app.refined;
+      const begun = app.timeline.frame;
+      while (app.timeline.frame === begun) await new Promise((go) => setTimeout(go, 5));
+      const far = (a, b) => a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0) / app.description.size;
+      const drawn = () => view.geometry.attributes.position.array.slice();
+      const seen = { offered: app.offerButton.textContent, solver: app.project.solver };
+
+      // the last picture of one worker, the first of the other, and one after the passage
+      const { frame } = view;
+      let before = null;
+      let first = null;
+      view.frame = function (message, outputs) {
+        const swapped = Boolean(view.fade);
+        if (!swapped) before = null;
+        const had = drawn();
+        frame.call(this, message, outputs);
+        if (swapped && !first) first = { jump: far(had, drawn()), own: far(message.positions, drawn()) };
+        if (!view.fade && first) first.end ??= far(message.positions, drawn());
+      };
+      await app.accept();
+      while (first?.end === undefined) await new Promise((go) => setTimeout(go, 20));
+      delete view.frame;
+      Object.assign(seen, first, { after: app.project.solver, badge: app.detailBadge.textContent, playing: app.playing });
+      app.plan.fine = null;
+      await app.setPlaying(false);
+      return seen;
+    });
+    assert.match(seen.offered, /springs.*real time/);
+    assert.deepEqual([seen.solver, seen.after, seen.playing], ["lattice", "springs", true]);
+    assert.match(seen.badge, /^springs/);
+    assert.ok(seen.jump < 1e-6, `the picture jumps by ${seen.jump} of the size`);
+    assert.ok(seen.own > 1e-5 && seen.end === 0, `the other flesh is ${seen.own} away, at the end ${seen.end}`);
+    await page.evaluate(() => window.app.setSolver("lattice"));
+  });
+
+  await test("a build is cancelled: what played goes on, and the next build works", async () => {
+    const seen = await page.evaluate(async () => {
+      const { app } = window;
+      await app.setPlaying(true);
+      app.project.detail = 20000;
+      const slow = app.setSolver("layers");
+      while (!app.engine.builder) await new Promise((go) => setTimeout(go, 5));
+      const begun = performance.now();
+      const frame = app.timeline.frame;
+      window.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+      const made = await slow;
+      const milliseconds = performance.now() - begun;
+      while (app.timeline.frame === frame) await new Promise((go) => setTimeout(go, 5));
+      const solver = app.project.solver;
+      app.project.detail = 1500;
+      const again = await app.setSolver("lattice");
+      return { made, again, solver, milliseconds, toasts: app.toasts.textContent };
+    });
+    assert.deepEqual([seen.made, seen.again, seen.solver, seen.toasts], [false, true, "lattice", ""]);
+    // also before anything plays
+    const first = await page.evaluate(async () => {
+      const { app } = window;
+      app.plan.first = "layers";
+      app.project.detail = 20000;
+      const opening = app.openUrl("/scratch/arm.glb");
+      while (!app.engine.builder) await new Promise((go) => setTimeout(go, 5));
+      await app.cancel();
+      await opening;
+      app.plan.first = "lattice";
+      app.project.detail = 1500;
+      return { solver: app.project.solver, playing: app.playing, preview: app.preview };
+    });
+    assert.deepEqual(first, { solver: "lbs", playing: true, preview: null });
+    await page.evaluate(() => window.app.setSolver("lattice"));
+    await page.evaluate(() => window.app.setPlaying(false));
+  });
+
   await test("a bake with settings has the bytes of the native one with the page's project", async () => {
     await page.evaluate(() => window.app.setSetting("fat_ratio", 0.4));
     await page.click("#tab_bake");
@@ -142,6 +222,88 @@ try {
       return window.app.bakePanel.result.textContent;
     });
     assert.match(text, /cancelled/);
+  });
+
+  await test("two views show the same place of skinning and flesh, and a pointer in either meets it", async () => {
+    await page.evaluate(() => window.app.setSetting("fat_stiffness", undefined));
+    await ask(page, "seek", { to: 40 });
+    await page.click("text=Two views");
+    await page.waitForFunction(() => window.app.last.ghost);
+    const found = await page.evaluate(async () => {
+      const { view, engine } = window.app;
+      view.render();
+      const { width, height } = view.canvas;
+      const canvas = Object.assign(document.createElement("canvas"), { width, height });
+      const g = canvas.getContext("2d");
+      const look = () => {
+        view.render();
+        g.drawImage(view.canvas, 0, 0);
+        return [g.getImageData(0, 0, width / 2, height).data, g.getImageData(width / 2, 0, width / 2, height).data];
+      };
+      const differ = ([a, b]) => a.reduce((sum, x, i) => sum + Number(Math.abs(x - b[i]) > 24), 0);
+      const flesh = differ(look());
+      const box = view.canvas.getBoundingClientRect();
+      const at = view.toScreen(view.jointPlace(1));
+      const right = view.pick({ clientX: at.x, clientY: at.y });
+      const left = view.pick({ clientX: at.x - box.width / 2, clientY: at.y });
+      await engine.ask("view", { amount: 0 });
+      await engine.ask("hash");
+      const none = differ(look());
+      const far = Math.max(...view.geometry.attributes.position.array.map((x, i) => Math.abs(x - window.app.last.ghost[i])));
+      await engine.ask("view", { amount: 1 });
+      return { flesh, none, right: right?.vertex, left: left?.vertex, far, aspect: view.camera.aspect * 2 * height / width };
+    });
+    assert.ok(found.flesh > 100, `the two views differ in ${found.flesh} values`);
+    assert.ok(found.none < found.flesh / 10, `without flesh they differ in ${found.none}, with it in ${found.flesh}`);
+    assert.equal(found.far, 0);
+    assert.ok(found.right >= 0 && found.right === found.left, `vertices ${found.left} and ${found.right}`);
+    assert.ok(Math.abs(found.aspect - 1) < 0.01);
+    await page.screenshot({ path: join(shots, "two.png") });
+    await page.click("text=Slider");
+    assert.ok(await page.isVisible(".divider"));
+    await page.click("#app header >> text=Flesh");
+  });
+
+  await test("amount 2 shows twice what the flesh adds, with normals of that surface", async () => {
+    const found = await page.evaluate(async () => {
+      const { view, engine, compare } = window.app;
+      const now = async () => {
+        await engine.ask("hash");
+        return { positions: view.geometry.attributes.position.array.slice(), normals: view.geometry.attributes.normal.array.slice() };
+      };
+      const once = await now();
+      await compare.setAmount(2);
+      const twice = await now();
+      const { ghost } = window.app.last;
+      await compare.setAmount(1);
+      const off = Math.max(...twice.positions.map((x, i) => Math.abs(x - (2 * once.positions[i] - ghost[i]))));
+      const unit = Math.min(...Array.from({ length: ghost.length / 3 }, (_, v) => Math.hypot(...twice.normals.subarray(3 * v, 3 * v + 3))));
+      return { off: off / window.app.description.size, unit, moved: Math.max(...twice.positions.map((x, i) => Math.abs(x - once.positions[i]))) };
+    });
+    assert.ok(found.off < 1e-6 && found.unit > 0.999 && found.moved > 0, JSON.stringify(found));
+  });
+
+  await test("the plain sliders change the solver's own parameters, and the middle gives them back", async () => {
+    await page.evaluate(() => window.app.setSolver("lattice"));
+    await page.click("#tab_solver");
+    assert.equal(await page.locator("#panel_solver .plain input").count(), 5);
+    assert.equal(await page.locator("#panel_solver input:visible").count(), 5, "the rest is under Expert");
+    const change = async (name, key) => {
+      await page.focus(`#panel_solver input[aria-label='${name}']`);
+      await page.keyboard.press(key);
+      await page.evaluate(() => window.app.building);
+      return page.evaluate(() => ({ ...window.app.project.settings }));
+    };
+    const soft = await change("softness", "End");
+    assert.ok(soft.fat_stiffness < 3 && soft.skin_stiffness < 5, JSON.stringify(soft));
+    const fat = await change("fat", "End");
+    assert.ok(fat.fat_ratio > 0.5 && fat.fat_stiffness === soft.fat_stiffness, JSON.stringify(fat));
+    const fine = await change("detail", "End");
+    assert.equal(fine.resolution, 48);
+    for (const name of ["softness", "fat"]) await page.click(`button[aria-label='reset ${name}']`);
+    await page.evaluate(() => window.app.building);
+    assert.deepEqual(await page.evaluate(() => window.app.project.settings), { resolution: 48 });
+    await page.evaluate(() => window.app.setSetting("resolution", undefined));
   });
 
   await test("the flesh is grabbed with the mouse, pulled and let go", async () => {
@@ -212,7 +374,9 @@ try {
 
   await test("a project that is no project is refused with a sentence, and changes nothing", async () => {
     const before = await page.evaluate(() => JSON.stringify(window.app.project));
-    for (const [text, sentence] of [["[1,2]", /must hold an object/], ['{"set":[1,2]}', /'set' must be an object/], ['{"set":{"give":[1]}}', /'give'/], ['{"solver":"glue"}', /no solver 'glue'/], ['{"fps":"many"}', /'fps'/], ['{"detail":"all"}', /'detail'/], ['{"prop":["ball@1,x,2"]}', /ball@1,x,2/], ['{"solver":3}', /'solver'/]]) {
+    for (const [text, sentence] of [["[1,2]", /must hold an object/], ['{"set":[1,2]}', /'set' must be an object/], ['{"set":{"give":[1]}}', /'give'/], ['{"solver":"glue"}', /no solver 'glue'/], ['{"fps":"many"}', /'fps'/], ['{"detail":"all"}', /'detail'/], ['{"prop":["ball@1,x,2"]}', /ball@1,x,2/], ['{"solver":3}', /'solver'/],
+      ['{"set":{"fat_stifness":3}}', /no parameter 'fat_stifness'/], ['{"set":{"fat_stiffness":"soft"}}', /'fat_stiffness' must be a number from/],
+      ['{"set":{"fat_ratio":7}}', /'fat_ratio' must be a number from 0 to 1/], ['{"set":{"self_collision":2}}', /'self_collision' must be true/]]) {
       await page.evaluate((given) => window.app.openProject(given), text);
       assert.match(await page.textContent(".toasts"), sentence, text);
       assert.equal(await page.evaluate(() => JSON.stringify(window.app.project)), before, text);
@@ -232,14 +396,13 @@ try {
       return { ...view.renderer.info.memory };
     });
     const seen = [];
-    const prefer = (name) => page.evaluate((own) => window.app.tables.solvers.forEach((solver) => (solver.preferred = solver.name === own)), name);
-    const preferred = await page.evaluate(() => window.app.tables.solvers.find((solver) => solver.preferred).name);
-    await prefer("lbs"); // the flesh is not what is looked at
+    const plan = (given) => page.evaluate((own) => Object.assign(window.app.plan, own), given);
+    await plan({ first: "lbs" }); // the flesh is not what is looked at
     for (let i = 0; i < 4; i++) {
       await page.evaluate(() => window.app.openUrl("/scratch/man.glb"));
       seen.push(await memory());
     }
-    await prefer(preferred);
+    await plan({ first: "lattice" });
     assert.deepEqual(seen[3], seen[1]);
     await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
     await page.evaluate(() => window.app.setSolver("lattice"));
@@ -249,16 +412,23 @@ try {
   await lookTests({ open, test, file, scratch, shots });
   await mouseTests({ page, test, ask, file, scratch, native, models });
 
-  await test("a dropped character plays under the preferred solver and is judged", async () => {
+  await test("a dropped character plays under lattice and is judged; the finer solver is built meanwhile", async () => {
+    await page.evaluate(() => Object.assign(window.app.plan, { fine: "tissue" }));
     for (const path of [join(models, "khronos-RiggedFigure/RiggedFigure.glb"), file]) {
       if (!existsSync(path)) continue;
       await drop(page, path);
-      assert.equal(await page.evaluate(() => window.app.project.solver), await page.evaluate(() => window.app.tables.solvers.find((solver) => solver.preferred).name));
+      assert.equal(await page.evaluate(() => window.app.project.solver), "lattice");
+      assert.match(await page.textContent(".badge.detail"), /^lattice · [0-9,]+ /);
       assert.ok(await page.evaluate(() => window.app.playing), path);
+      await page.evaluate(() => window.app.refined);
+      assert.ok(await page.evaluate(() => window.app.offer?.request.solver === "tissue" || window.app.project.solver === "tissue"));
       await page.evaluate(() => window.app.setPlaying(false));
       await ask(page, "seek", { to: 100000 });
-      await page.waitForSelector("#panel_solver .note.good, #panel_solver .note.look, #panel_solver .note.bad", { state: "attached" });
+      await page.waitForSelector("#panel_solver .note.good, #panel_solver .note.look, #panel_solver .note.bad",
+        { state: "attached" });
     }
+    await page.evaluate(() => window.app.withdraw());
+    await page.evaluate(() => Object.assign(window.app.plan, { fine: null }));
   });
 
   await test("every shared character loads, is shown and plays, or says why not", async () => {

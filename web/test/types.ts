@@ -1,7 +1,8 @@
 /* types.ts: the declarations of the package as a program uses them; compiled by tsc, not run. */
 import { type BakeObject, Character, type Cutis, CutisError, Model, Rig, State, bake, load } from "cutis";
 import { Flesh } from "cutis/three";
-import { SkinnedMesh } from "three";
+import { useFlesh } from "cutis/react";
+import { type Mesh, Object3D, SkinnedMesh } from "three";
 
 export async function use(bytes: ArrayBuffer): Promise<string> {
   const cutis: Cutis = await load({ threads: 2 });
@@ -18,6 +19,12 @@ export async function use(bytes: ArrayBuffer): Promise<string> {
   const flesh = new Flesh(new SkinnedMesh(), { cutis, solver: "layers" });
   flesh.update(1 / 60);
   flesh.dispose();
+  const own: Flesh = await new Flesh(new Object3D(), { worker: true, threads: 2, settings: { fat_stiffness: 2 } }).ready;
+  const drawn: Mesh[] = own.meshes;
+  const hooked: Flesh | null = useFlesh(drawn[0], { solver: "lattice" });
+  hooked?.update(0.01);
+  // @ts-expect-error the state of a worker may not be there
+  own.state.hash;
   // @ts-expect-error a solver has a name
   new Model(hero, { solver: 3 });
   if (made.verdict?.level === "bad") throw new CutisError(made.verdict.text);

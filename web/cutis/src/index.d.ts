@@ -411,3 +411,11 @@ export class Rig extends Owned {
 export function unpackDraco(bytes: Uint8Array, draco: unknown): Uint8Array;
 /** Whether a .glb uses Draco. */
 export function usesDraco(bytes: Uint8Array): boolean;
+
+/** The normals of a file, turned by a deformation: hard edges stay hard, where the library's own normals are smooth. */
+export class AuthoredNormals {
+  /** At rest: positions and normals (vertices x 3), triangles, and the point of each vertex (Character.vertexPoints). */
+  constructor(rest: { positions: ArrayLike<number>; normals: Float32Array; triangles: ArrayLike<number>; points: ArrayLike<number> });
+  /** Write the normals (vertices x 3) of the surface as it is now. */
+  apply(positions: ArrayLike<number>, normals: Float32Array): void;
+}

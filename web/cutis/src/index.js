@@ -14,6 +14,7 @@ export { BakeResult, Judge, Rig } from "./bake.js";
 export { Character } from "./character.js";
 export { CutisError } from "./memory.js";
 export { Model, State } from "./model.js";
+export { AuthoredNormals } from "./normals.js";
 export { unpackDraco, usesDraco } from "./draco.js";
 export { load } from "./load.js";
 

@@ -12,6 +12,7 @@ export { BakeResult, Judge, Rig } from "./bake.js";
 export { Character } from "./character.js";
 export { CutisError } from "./memory.js";
 export { Model, State } from "./model.js";
+export { AuthoredNormals } from "./normals.js";
 export { unpackDraco, usesDraco } from "./draco.js";
 
 const built = (file) => fileURLToPath(new URL(`../dist/${file}`, import.meta.url));

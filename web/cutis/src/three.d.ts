@@ -1,5 +1,5 @@
-import type { Matrix4, Mesh, SkinnedMesh, Vector2 } from "three";
-import type { Character, Cutis, Drag, Model, PropDescription, Settings, State } from "cutis";
+import type { Bone, Matrix4, Mesh, Object3D, SkinnedMesh, Vector2 } from "three";
+import type { Bytes, Character, Cutis, Drag, Model, PropDescription, Settings, State } from "cutis";
 
 /** A matrix of three as 12 numbers, row by row. */
 export function rows(matrix: Matrix4, into?: Float32Array, at?: number): Float32Array;
@@ -13,31 +13,44 @@ export interface CharacterFromOptions {
   maps?: Record<string, ArrayLike<number>>;
 }
 
-/** A SkinnedMesh as a character; order: the bone of each joint. */
-export function characterFrom(cutis: Cutis, skinned: SkinnedMesh, options?: CharacterFromOptions): { character: Character; order: number[] };
+/** The SkinnedMeshes below an object as one character; bones: the bone of each joint. */
+export function characterFrom(cutis: Cutis, root: Object3D, options?: CharacterFromOptions): { character: Character; bones: Bone[] };
 
 export interface FleshOptions {
-  /** of load() */
-  cutis: Cutis;
-  /** default: the library's preferred one */
+  /** build and step in a worker, which loads the library itself */
+  worker?: boolean;
+  /** of load(): build and step on this thread */
+  cutis?: Cutis | null;
+  /** default: "lattice" */
   solver?: string | null;
   settings?: Settings;
   detail?: number;
   substep?: number;
   props?: MeshProp[];
-  /** painted maps by name, one number a vertex, 0 to 1 */
+  /** painted maps by name, one number per vertex, 0 to 1, in the order of `skinned` */
   maps?: Record<string, ArrayLike<number>>;
+  /** of the worker; more than 1 needs a cross-origin isolated page */
+  threads?: number;
+  /** of the worker: URL or bytes of another .wasm than the package's own */
+  wasm?: string | Bytes | null;
 }
 
-/** Flesh for a SkinnedMesh: call update(dt) after the mixer. */
+/** One body of flesh for all SkinnedMeshes below an object: call update(dt) after the mixer. */
 export class Flesh {
-  constructor(skinned: SkinnedMesh, options: FleshOptions);
-  readonly skinned: SkinnedMesh;
-  /** what is drawn instead of the skinned mesh */
-  readonly mesh: Mesh;
-  readonly character: Character;
-  readonly model: Model;
-  readonly state: State;
+  constructor(root: Object3D, options: FleshOptions);
+  readonly root: Object3D;
+  readonly skinned: SkinnedMesh[];
+  /** what is drawn instead of each SkinnedMesh; empty until the flesh is built */
+  readonly meshes: Mesh[];
+  /** the first of them */
+  readonly mesh: Mesh | null;
+  readonly bones: Bone[];
+  /** the flesh is drawn; rejected with a CutisError where it cannot be built */
+  readonly ready: Promise<Flesh>;
+  /** null with a worker */
+  readonly character: Character | null;
+  readonly model: Model | null;
+  readonly state: State | null;
   /** pulls of the next steps */
   drags: Drag[];
   update(dt: number): void;

@@ -1,197 +1,263 @@
 /*
- * three.js: flesh for a SkinnedMesh of three.js.
+ * three.js: flesh for a character of three.js.
  *
- *     const flesh = new Flesh(skinnedMesh, { cutis, solver: "lattice" });
+ *     const flesh = new Flesh(gltf.scene, { worker: true });
  *     mixer.update(dt);
  *     flesh.update(dt);
  *
- * World space of three is the library's scene space. The skinned mesh is hidden and a plain one with its materials, whose
- * vertices the library moves, stands in its place.
+ * All SkinnedMeshes below the object become one body. Until it is built, three.js's own skinning is drawn; then the skinned meshes
+ * are hidden, and a plain mesh with the same materials stands in the place of each. World space of three is the library's scene
+ * space.
  */
-import { BufferAttribute, BufferGeometry, Matrix4, Mesh, Quaternion, Vector3 } from "three";
+import { BufferAttribute, BufferGeometry, Matrix4, Mesh, Vector3 } from "three";
 
 import { Character } from "./character.js";
+import { FleshSimulation } from "./flesh_simulation.js";
 import { CutisError } from "./memory.js";
-import { Model, State } from "./model.js";
+import { mergeSkinned, rows } from "./three_merge.js";
 
 export { TexcoordMorphs, texcoordOf } from "./three_texcoords.js";
+export { rows };
 
-/** A matrix of three (column-major, 4 x 4) as 12 numbers, row by row. */
-export function rows(matrix, into = new Float32Array(12), at = 0) {
-  const e = matrix.elements;
-  for (let row = 0; row < 3; row++) for (let column = 0; column < 4; column++) into[at + 4 * row + column] = e[4 * column + row];
-  return into;
-}
-
-function parts(matrix) {
-  const translation = new Vector3();
-  const rotation = new Quaternion();
-  const scale = new Vector3();
-  matrix.decompose(translation, rotation, scale);
-  return { translation: translation.toArray(), rotation: rotation.toArray(), scale: scale.toArray() };
-}
-
-/** Names that are not there yet. */
-function uniqueNames(names) {
-  const taken = new Set();
-  return names.map((name, i) => {
-    let own = name || `bone${i}`;
-    for (let k = 2; taken.has(own); k++) own = `${name || "bone"}_${k}`;
-    taken.add(own);
-    return own;
-  });
-}
+const SOLVER = "lattice"; // for real time
+const MAX_DUE = 0.25; // seconds of one step: a page that was hidden does not catch up
+const OWN = ["position", "normal", "skinIndex", "skinWeight", "tangent"]; // attributes that flesh does not share
 
 /**
- * A SkinnedMesh as a character: mesh, skeleton and weights in the bind pose. props: meshes of three that the flesh touches,
- * where they stand now: [mesh] or [{ mesh, role, mass, ... }].
+ * The SkinnedMeshes below an object as a character in the bind pose, and the bone of each joint. props: meshes of three that the
+ * flesh touches, where they stand now: [mesh] or [{ mesh, role, mass, ... }].
  */
-export function characterFrom(cutis, skinned, { props = [], settings = {}, maps = {} } = {}) {
-  const { geometry, skeleton, bindMatrix } = skinned;
-  const position = geometry.attributes.position;
-  const skinIndex = geometry.attributes.skinIndex;
-  const skinWeight = geometry.attributes.skinWeight;
-  if (!skinIndex || !skinWeight || !skeleton) throw new CutisError("a SkinnedMesh with a skeleton is needed: this one has no skinIndex, skinWeight or skeleton");
-
-  // the mesh in bind space, which is scene space at rest
-  const count = position.count;
-  const positions = new Float32Array(3 * count);
-  const joints = new Int32Array(4 * count);
-  const weights = new Float32Array(4 * count);
-  const v = new Vector3();
-  for (let i = 0; i < count; i++) {
-    v.fromBufferAttribute(position, i).applyMatrix4(bindMatrix).toArray(positions, 3 * i);
-    for (let k = 0; k < 4; k++) {
-      joints[4 * i + k] = skinIndex.getComponent(i, k);
-      weights[4 * i + k] = skinWeight.getComponent(i, k);
-    }
-  }
-  const index = geometry.index ? Int32Array.from(geometry.index.array) : Int32Array.from({ length: count }, (_, i) => i);
-
-  // parents come before children
-  const bones = skeleton.bones;
-  const depth = (bone) => (bones.includes(bone.parent) ? 1 + depth(bone.parent) : 0);
-  const order = bones.map((_, i) => i).sort((a, b) => depth(bones[a]) - depth(bones[b]) || a - b);
-  const place = new Int32Array(bones.length);
-  order.forEach((bone, i) => (place[bone] = i));
-  const names = uniqueNames(order.map((i) => bones[i].name));
-  const rest = order.map((i) => skeleton.boneInverses[i].clone().invert());
-  const list = order.map((bone, i) => {
-    const parent = bones.indexOf(bones[bone].parent);
-    const local = parent < 0 ? rest[i] : rest[place[parent]].clone().invert().multiply(rest[i]);
-    return { name: names[i], parent: parent < 0 ? -1 : place[parent], rest: parts(local), inverseBind: rows(skeleton.boneInverses[bone]) };
-  });
-  for (let i = 0; i < joints.length; i++) joints[i] = place[joints[i]];
-
-  let character = Character.from(cutis, { name: skinned.name || "mesh", positions, triangles: index, weights: { joints, values: weights }, joints: list, settings, maps });
-  if (props.length) {
-    const plain = character;
-    character = plain.withProps(props.map(propOf));
-    plain.dispose();
-  }
-  return { character, order };
+export function characterFrom(cutis, root, { props = [], settings = {}, maps = {} } = {}) {
+  const { mesh, bones } = mergeSkinned(root);
+  const plain = Character.from(cutis, { ...mesh, settings, maps });
+  if (!props.length) return { character: plain, bones };
+  const character = plain.withProps(props.map(propOf));
+  plain.dispose();
+  return { character, bones };
 }
 
 /** A mesh of three as a prop where it stands. */
 function propOf(given, i) {
   const { mesh, ...rest } = given.isMesh ? { mesh: given } : given;
   mesh.updateWorldMatrix(true, false);
-  const geometry = mesh.geometry;
-  const triangles = geometry.index ? Int32Array.from(geometry.index.array) : Int32Array.from({ length: geometry.attributes.position.count }, (_, k) => k);
-  const positions = new Float32Array(3 * geometry.attributes.position.count);
+  const { index, attributes: { position } } = mesh.geometry;
+  const triangles = Int32Array.from({ length: index?.count ?? position.count }, (_, k) => (index ? index.getX(k) : k));
+  const positions = new Float32Array(3 * position.count);
   const v = new Vector3();
-  for (let k = 0; k < geometry.attributes.position.count; k++) v.fromBufferAttribute(geometry.attributes.position, k).toArray(positions, 3 * k);
+  for (let k = 0; k < position.count; k++) v.fromBufferAttribute(position, k).toArray(positions, 3 * k);
   return { name: mesh.name || `prop${i}`, shape: "mesh", positions, triangles, place: rows(mesh.matrixWorld), ...rest };
 }
 
 export class Flesh {
-  /** options: cutis (of load()), solver, settings, detail, substep, props, maps. */
-  constructor(skinned, { cutis, solver = null, settings = {}, detail = 0, substep = 0, props = [], maps = {} } = {}) {
-    if (!cutis) throw new CutisError("give the loaded library: new Flesh(mesh, { cutis: await load() })");
-    const made = characterFrom(cutis, skinned, { props, maps });
-    this.skinned = skinned;
-    this.order = made.order;
-    this.character = made.character;
-    const chosen = solver ?? cutis.solvers.find((one) => one.preferred).name;
-    this.model = new Model(this.character, { solver: chosen, settings, detail, substep });
-    this.state = new State(this.model);
-    this.props = props.map((given) => (given.isMesh ? given : given.mesh));
-    this.moved = this.props.map((_, i) => this.character.props[i]?.role !== "collider");
-    this.joints = new Float32Array(12 * this.character.jointCount);
-    this.drags = [];
-
-    // what is drawn instead: the same materials and attributes, positions and normals of the library
-    const geometry = new BufferGeometry();
-    for (const [name, attribute] of Object.entries(skinned.geometry.attributes)) {
-      if (!["position", "normal", "skinIndex", "skinWeight", "tangent"].includes(name)) geometry.setAttribute(name, attribute);
+  /**
+   * root: a SkinnedMesh, or an object with some below it. Either worker: true, or cutis: of load(), which builds and steps on this
+   * thread. Others: solver, settings, detail, substep, props, maps; threads and wasm of the worker's load().
+   */
+  constructor(root, { cutis = null, worker = false, solver = SOLVER, settings = {}, detail = 0, substep = 0, props = [], maps = {},
+    threads = 1, wasm = null } = {}) {
+    if (!cutis && !worker) {
+      throw new CutisError("give a worker or the loaded library: new Flesh(object, { worker: true }), or { cutis: await load() }");
     }
-    geometry.setIndex(skinned.geometry.index);
-    for (const group of skinned.geometry.groups) geometry.addGroup(group.start, group.count, group.materialIndex);
-    geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * this.state.vertexCount), 3));
-    geometry.setAttribute("normal", new BufferAttribute(new Float32Array(3 * this.state.vertexCount), 3));
-    this.mesh = new Mesh(geometry, skinned.material);
-    Object.assign(this.mesh, { name: `${skinned.name}_flesh`, castShadow: skinned.castShadow, receiveShadow: skinned.receiveShadow, frustumCulled: false, matrixAutoUpdate: false });
-    skinned.parent?.add(this.mesh);
-    skinned.visible = false;
+    const merged = mergeSkinned(root);
+    this.root = root;
+    this.parts = merged.parts;
+    this.skinned = merged.parts.map(({ skinned }) => skinned);
+    this.bones = merged.bones;
+    this.morphs = merged.morphs;
+    this.props = props.map((given) => (given.isMesh ? given : given.mesh));
+    this.drags = [];
+    this.meshes = [];
+    this.shown = false;
+    this.disposed = false;
+    const given = { mesh: { ...merged.mesh, maps }, props: props.map(propOf), normals: merged.normals,
+      options: { solver: solver ?? SOLVER, settings, detail, substep } };
+    if (worker) this.begin(given, threads, wasm);
+    else this.build(cutis, given);
+  }
+  /** What is drawn for the first SkinnedMesh. */
+  get mesh() {
+    return this.meshes[0] ?? null;
+  }
+  get character() {
+    return this.simulation?.character ?? null;
+  }
+  get model() {
+    return this.simulation?.model ?? null;
+  }
+  get state() {
+    return this.simulation?.state ?? null;
+  }
+
+  // ---- on this thread ----
+
+  build(cutis, given) {
+    this.simulation = new FleshSimulation(cutis, given);
+    this.built(this.simulation.info);
+    this.ready = Promise.resolve(this);
     this.reset();
   }
+  built({ vertexCount, jointCount, propRoles, model }) {
+    this.info = model;
+    this.vertexCount = vertexCount;
+    this.joints = new Float32Array(12 * jointCount);
+    this.moved = this.props.map((_, i) => propRoles[i] !== "collider");
+    this.positions = new Float32Array(3 * vertexCount);
+    this.normals = new Float32Array(3 * vertexCount);
+  }
+
+  // ---- in a worker ----
+
+  begin(given, threads, wasm) {
+    if (typeof Worker === "undefined") throw new CutisError("this platform has no Worker: give { cutis: await load() }", "unsupported");
+    this.worker = new Worker(new URL("./flesh_worker.js", import.meta.url), { type: "module" });
+    this.due = 0;
+    this.pending = true; // a step whose frame has not come yet, or the build
+    this.restart = true;
+    this.ready = new Promise((resolve, reject) => {
+      const failed = (error) => {
+        this.failure = error;
+        reject(error);
+      };
+      this.worker.onerror = (event) => failed(new CutisError(`the worker of the flesh ended: ${event.message ?? ""}`, "unsupported"));
+      this.worker.onmessage = ({ data }) => {
+        if (this.disposed) return;
+        if (data.kind === "error") {
+          failed(new CutisError(data.text, data.code));
+        } else if (data.kind === "built") {
+          this.built(data.info);
+          this.pending = false;
+        } else {
+          this.pending = false;
+          this.positions = data.positions;
+          this.normals = data.normals;
+          this.write(data.props);
+          resolve(this);
+        }
+      };
+    });
+    this.ready.catch(() => {}); // who awaits it sees the failure
+    this.worker.postMessage({ kind: "build", given, threads, wasm });
+  }
+  post() {
+    if (this.pending) return;
+    this.pending = true;
+    this.readBones();
+    const buffers = [this.positions.buffer, this.normals.buffer];
+    this.worker.postMessage({ kind: "step", dt: Math.min(this.due, MAX_DUE), joints: this.joints, morphs: this.weights(),
+      drags: this.drags, reset: this.restart, buffers }, buffers);
+    this.restart = false;
+    this.due = 0;
+  }
+
+  // ---- time ----
 
   /** Start again at rest in the pose that the bones have now. */
   reset() {
+    if (this.worker) {
+      this.restart = true;
+      return;
+    }
     this.readBones();
-    this.state.reset(this.joints);
-    this.write();
+    this.simulation.reset(this.joints);
+    if (this.morphs.length) this.simulation.step(0, { joints: this.joints, morphs: this.weights() });
+    this.read();
+  }
+  /**
+   * Advance by dt seconds to the pose that the bones have now, and show it. With a worker the frame is shown when it comes; while
+   * one is under way, seconds add up.
+   */
+  update(dt) {
+    if (this.disposed) return;
+    if (this.worker) {
+      this.due += dt;
+      if (!this.failure) this.post();
+      return;
+    }
+    this.readBones();
+    this.simulation.step(dt, { joints: this.joints, morphs: this.weights() ?? undefined, drags: this.drags });
+    this.read();
+  }
+  read() {
+    this.simulation.read(this.positions, this.normals);
+    this.write(this.simulation.propPlaces());
   }
   readBones() {
-    const root = this.skinned.skeleton.bones[0];
-    root?.updateWorldMatrix(true, true);
-    const bones = this.skinned.skeleton.bones;
-    this.order.forEach((bone, i) => {
-      bones[bone].updateWorldMatrix(true, false);
-      rows(bones[bone].matrixWorld, this.joints, 12 * i);
+    this.root.updateWorldMatrix(true, true);
+    this.bones.forEach((bone, i) => {
+      bone.updateWorldMatrix(true, false);
+      rows(bone.matrixWorld, this.joints, 12 * i);
     });
     // props follow their meshes
-    const first = this.character.jointCount - this.props.length;
     this.props.forEach((mesh, i) => {
       mesh.updateWorldMatrix(true, false);
-      if (!this.moved[i]) rows(mesh.matrixWorld, this.joints, 12 * (first + i));
+      if (!this.moved[i]) rows(mesh.matrixWorld, this.joints, 12 * (this.bones.length + i));
     });
   }
-
-  /** Advance by dt seconds to the pose that the bones have now, and show it. */
-  update(dt) {
-    this.readBones();
-    this.state.step(dt, { joints: this.joints, drags: this.drags });
-    this.write();
+  /** Weights of the morph targets as three.js has them now; null: there are none. */
+  weights() {
+    if (!this.morphs.length) return null;
+    return Float32Array.from(this.morphs, ({ skinned, index }) => skinned.morphTargetInfluences?.[index] ?? 0);
   }
-  write() {
-    const { position, normal } = this.mesh.geometry.attributes;
-    position.array.set(this.state.positions);
-    normal.array.set(this.state.normals);
-    position.needsUpdate = true;
-    normal.needsUpdate = true;
 
-    // vertices are in world space: the mesh undoes where it hangs
-    const parent = this.mesh.parent;
-    parent?.updateWorldMatrix(true, false);
-    this.mesh.matrix.copy(parent ? parent.matrixWorld : new Matrix4()).invert();
-    this.mesh.matrixWorldNeedsUpdate = true;
+  // ---- what is drawn ----
+
+  /** Plain meshes in the places of the skinned ones: the same materials and attributes. */
+  show() {
+    this.shown = true;
+    this.meshes = this.skinned.map((skinned) => {
+      const geometry = new BufferGeometry();
+      for (const [name, attribute] of Object.entries(skinned.geometry.attributes)) {
+        if (!OWN.includes(name)) geometry.setAttribute(name, attribute);
+      }
+      geometry.setIndex(skinned.geometry.index);
+      for (const group of skinned.geometry.groups) geometry.addGroup(group.start, group.count, group.materialIndex);
+      const { count } = skinned.geometry.attributes.position;
+      for (const name of ["position", "normal"]) geometry.setAttribute(name, new BufferAttribute(new Float32Array(3 * count), 3));
+      const mesh = new Mesh(geometry, skinned.material);
+      Object.assign(mesh, { name: `${skinned.name}_flesh`, castShadow: skinned.castShadow, receiveShadow: skinned.receiveShadow,
+        renderOrder: skinned.renderOrder, frustumCulled: false, matrixAutoUpdate: false });
+      mesh.layers.mask = skinned.layers.mask;
+      skinned.parent?.add(mesh);
+      this.hidden ??= this.skinned.map(({ visible }) => visible);
+      mesh.visible = skinned.visible;
+      skinned.visible = false;
+      return mesh;
+    });
+  }
+  write(places) {
+    if (!this.shown) this.show();
+    this.parts.forEach(({ first, count }, i) => {
+      const mesh = this.meshes[i];
+      const { position, normal } = mesh.geometry.attributes;
+      position.array.set(this.positions.subarray(3 * first, 3 * (first + count)));
+      normal.array.set(this.normals.subarray(3 * first, 3 * (first + count)));
+      position.needsUpdate = true;
+      normal.needsUpdate = true;
+
+      // vertices are in world space: the mesh undoes where it hangs
+      mesh.parent?.updateWorldMatrix(true, false);
+      if (mesh.parent) mesh.matrix.copy(mesh.parent.matrixWorld).invert();
+      else mesh.matrix.identity();
+      mesh.matrixWorldNeedsUpdate = true;
+    });
     this.props.forEach((mesh, i) => {
       if (!this.moved[i]) return;
-      const m = this.state.prop(i).transform;
-      const world = new Matrix4().set(...m, 0, 0, 0, 1);
+      const world = new Matrix4().set(...places[i], 0, 0, 0, 1);
       const above = mesh.parent ? mesh.parent.matrixWorld.clone().invert() : new Matrix4();
       above.multiply(world).decompose(mesh.position, mesh.quaternion, mesh.scale);
     });
   }
 
-  /** Give the skinned mesh back and free all. */
+  /** Give the skinned meshes back and free all. A build in a worker ends. */
   dispose() {
-    this.mesh.removeFromParent();
-    this.mesh.geometry.dispose();
-    this.skinned.visible = true;
-    this.state.dispose();
-    this.model.dispose();
-    this.character.dispose();
+    if (this.disposed) return;
+    this.disposed = true;
+    this.worker?.terminate();
+    this.simulation?.dispose();
+    for (const mesh of this.meshes) {
+      mesh.removeFromParent();
+      mesh.geometry.dispose();
+    }
+    if (this.hidden) this.skinned.forEach((skinned, i) => (skinned.visible = this.hidden[i]));
   }
 }

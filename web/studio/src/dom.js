@@ -33,6 +33,8 @@ const PATHS = {
   bone: "M6 3a3 3 0 0 1 3 3c0 .4-.1.800-.2 1.100l8.100 8.100A3 3 0 1 1 21 18a3 3 0 1 1-3.000 3 3 3 0 0 1-2.900-3.900L7 9a3 3 0 1 1-4-3 3 3 0 0 1 3-3z",
   blow: "M3 8h10a2.500 2.500 0 1 0-2.500-2.500h2A.5.5 0 1 1 13 6H3zm0 3h15a2.500 2.500 0 1 1-2.500 2.500h2A.5.5 0 1 0 18 13H3zm0 5h8a2.500 2.500 0 1 1-2.500 2.500h2A.5.5 0 1 0 11 18H3z",
   reset: "M12 5a7 7 0 1 1-6.700 9h2.200A5 5 0 1 0 8.300 8.700L11 11.500H4v-7l2.800 2.800A7 7 0 0 1 12 5z",
+  link: "M10 14a4.500 4.500 0 0 0 6.400 0l3-3A4.500 4.500 0 0 0 13 4.600l-1.500 1.500 1.400 1.400 1.500-1.500a2.500 2.500 0 0 1 3.600 3.600l-3 3a2.500 2.500 0 0 1-3.600 0zM14 10a4.500 4.500 0 0 0-6.400 0l-3 3A4.500 4.500 0 0 0 11 19.400l1.500-1.500-1.400-1.400-1.500 1.500A2.500 2.500 0 0 1 6 14.400l3-3a2.500 2.500 0 0 1 3.600 0z",
+  film: "M3 6a2 2 0 0 1 2-2h9a2 2 0 0 1 2 2v2.500l5-3v13l-5-3V18a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z",
   close: "M6 4.600 12 10.600l6-6L19.400 6l-6 6 6 6-1.400 1.400-6-6-6 6L4.600 18l6-6-6-6z",
 };
 
@@ -93,6 +95,36 @@ export function segmented(label, options, value, onchange) {
   }
   made.append(...buttons);
   made.choose = (own) => choose(own, false);
+  return made;
+}
+
+/** How much of a slider's track is filled, 0 to 1. */
+export function setFill(slider, share) {
+  slider.style.setProperty("--fill", `${100 * share}%`);
+}
+
+/**
+ * A slider in plain words. middle: the value as the solver has it, null: none. change(value) when it is let go, or at once with
+ * `live`.
+ */
+export function plainSlider({ label, low, high, help, min, max, step, middle, value, change, live = false }) {
+  const slider = element("input", { type: "range", min, max, step, value, "aria-label": label.toLowerCase(),
+    oninput: () => moved(live), onchange: () => live || moved(true) });
+  const share = () => (Number(slider.value) - min) / (max - min);
+  const moved = (act) => {
+    setFill(slider, share());
+    made.classList.toggle("changed", middle !== null && Number(slider.value) !== middle);
+    if (act) change(Number(slider.value));
+  };
+  const reset = element("button.icon.small.reset", { type: "button", title: "back to the middle",
+    "aria-label": `reset ${label.toLowerCase()}`, onclick: () => {
+      slider.value = String(middle);
+      moved(true);
+    } }, icon("reset"));
+  const made = element("div.plain", { title: help }, element("div.head", {}, element("span.name", {}, label),
+    element("span.grow"), reset), slider,
+  element("div.ends", {}, element("span", {}, low), element("span.grow"), element("span", {}, high)));
+  moved(false);
   return made;
 }
 

@@ -47,3 +47,40 @@ export function scenePrimitives(json) {
   (json.scenes?.[json.scene ?? 0]?.nodes ?? []).forEach(visit);
   return found;
 }
+
+const COMPONENTS = { 5120: [Int8Array, 127], 5122: [Int16Array, 32767], 5126: [Float32Array, 1] };
+
+/** Vectors of an accessor, (count x 3); null: none, or compressed or sparse. */
+function vectors(json, binary, index) {
+  const accessor = json.accessors[index];
+  const view = json.bufferViews?.[accessor?.bufferView];
+  if (!view || accessor.sparse || view.extensions || accessor.type !== "VEC3" || !COMPONENTS[accessor.componentType]) return null;
+  const [Type, factor] = COMPONENTS[accessor.componentType];
+  const size = Type.BYTES_PER_ELEMENT;
+  const stride = view.byteStride ?? 3 * size;
+  const begin = (view.byteOffset ?? 0) + (accessor.byteOffset ?? 0);
+  if (begin + stride * (accessor.count - 1) + 3 * size > binary.byteLength) return null;
+  const data = new DataView(binary.buffer, binary.byteOffset, binary.byteLength);
+  const read = { 1: (at) => data.getInt8(at), 2: (at) => data.getInt16(at, true), 4: (at) => data.getFloat32(at, true) }[size];
+  const made = new Float32Array(3 * accessor.count);
+  for (let i = 0; i < made.length; i++) made[i] = read(begin + stride * Math.floor(i / 3) + size * (i % 3)) / factor;
+  return made;
+}
+
+/** Positions and normals as a file has them, in the order of a character's vertices; null: some part has no normals to read. */
+export function fileNormals(bytes, parts) {
+  const file = readGlb(bytes);
+  if (!file?.binary.byteLength) return null;
+  const primitives = scenePrimitives(file.json);
+  if (primitives.length !== parts.length) return null;
+  const count = parts.reduce((most, part) => Math.max(most, part.firstVertex + part.vertexCount), 0);
+  const made = { positions: new Float32Array(3 * count), normals: new Float32Array(3 * count) };
+  for (const [i, { attributes }] of primitives.entries()) {
+    for (const [name, key] of [["positions", "POSITION"], ["normals", "NORMAL"]]) {
+      const values = attributes[key] === undefined ? null : vectors(file.json, file.binary, attributes[key]);
+      if (!values || values.length !== 3 * parts[i].vertexCount) return null;
+      made[name].set(values, 3 * parts[i].firstVertex);
+    }
+  }
+  return made;
+}

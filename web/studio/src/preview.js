@@ -35,7 +35,7 @@ export class Preview {
     this.show = show;
     this.stride = 12 * description.joints.length;
     this.frames = Math.max(1, this.stride ? poses.length / this.stride : 1);
-    this.normals = smoothNormals(description);
+    this.normals = description.normals ?? smoothNormals(description);
     this.skin = new Float32Array(this.stride);
     this.at = 0;
     this.shown = 0;

@@ -28,11 +28,26 @@ function propOfText(text) {
   return { name, position: place ? numbers.slice(0, 3) : undefined, scale: numbers[3] ?? 1 };
 }
 
+/** Refuse settings that the solvers' tables do not have, and values outside of them. */
+export function checkSettings(settings, solver, over) {
+  for (const [key, value] of Object.entries(settings)) {
+    const bone = /^bones\..+\.([^.]+)$/.exec(key);
+    const surface = over && key.startsWith(`${over.name}.`);
+    const name = bone ? bone[1] : surface ? key.slice(over.name.length + 1) : key;
+    const known = (surface ? over : solver).parameters.find((one) => one.name === name && (!bone || one.perBone));
+    check(known, `solver '${solver.name}' has no parameter '${key}'`);
+    const { type, min, max, choices } = known;
+    if (type === "bool") check([true, false, "on", "off", 0, 1].includes(value), `'${key}' must be true or false`);
+    else if (type === "choice") check(choices.includes(String(value)), `'${key}' must be one of ${choices.join(", ")}`);
+    else check(Number(value) >= min && Number(value) <= max, `'${key}' must be a number from ${min} to ${max}`);
+  }
+}
+
 /**
  * A project from its text: { solver, over, settings, detail, clip, props } for the page (solver and clip null where the
- * project has none), `given` for the options of the bake, and `unused`: keys that the page has no use for.
+ * project has none: then settings are those of `usual`), `given` for the options of the bake, and `unused`: keys that the page has no use for.
  */
-export function readProject(text, tables) {
+export function readProject(text, tables, usual) {
   const given = JSON.parse(text);
   check(isObject(given), "the file must hold an object such as { \"solver\": \"lattice\", \"set\": { \"fat_stiffness\": 3 } }");
   check(given.solver === undefined || typeof given.solver === "string", "'solver' must be a name");
@@ -44,6 +59,9 @@ export function readProject(text, tables) {
   const detail = given.detail === "drawn" ? -1 : (given.detail ?? 0);
   check(Number.isInteger(detail) && detail >= -1, "'detail' must be a number of points or \"drawn\"");
   const props = given.prop === undefined ? [] : Array.isArray(given.prop) ? given.prop : [given.prop];
-  return { solver, over, settings: flatten(given.set ?? {}), detail, clip: given.clip ?? null, props: props.map(propOfText), given,
+  const settings = flatten(given.set ?? {});
+  const named = (name) => tables.solvers.find((one) => one.name === name);
+  checkSettings(settings, named(solver ?? usual), named(over));
+  return { solver, over, settings, detail, clip: given.clip ?? null, props: props.map(propOfText), given,
     unused: Object.keys(given).filter((key) => !KNOWN.includes(key)) };
 }

@@ -42,8 +42,10 @@ export class RigPanel {
   async arrived(description, clip = null) {
     const { app } = this;
     const bytes = app.description.bytes;
-    app.project.solver = app.tables.solvers.find((solver) => solver.preferred).name;
-    await app.take({ ...description, bytes: description.bytes ?? bytes }, clip);
+    await app.withdraw();
+    app.project.solver = app.solverFor("first").name;
+    app.project.settings = {};
+    await app.take({ ...description, bytes: description.bytes ?? bytes }, { clip });
     app.showPanel("rig");
     this.show();
   }

@@ -5,19 +5,19 @@
  * then the clip in the pieces of a bake. Snapshots, one a second, lead back to any frame, to the bit. What a hand does
  * (pulls, blows, a turned joint) disturbs: from there on nothing is kept until the clip starts again.
  */
-import { Character, Judge, Model, Rig, State, load, unpackDraco, usesDraco } from "cutis";
+import { AuthoredNormals, Character, Judge, Model, Rig, State, load, unpackDraco, usesDraco } from "cutis";
 
 import { Fields } from "./fields.js";
-import { readGlb, scenePrimitives, writeGlb } from "./glb.js";
+import { fileNormals, readGlb, scenePrimitives, writeGlb } from "./glb.js";
+import { smoothNormals } from "./preview.js";
 
 const RATE = 60;
 const AT_ONCE = 8; // substeps of the lead-in between two looks
 const JUDGED = 2; // every second frame: those of a bake with 30 a second
 let cutis;
 let source = null; // { bytes, name } or { zoo }: what was opened
+let authored = null; // the file's normals, where it has some
 let original = null; // character as opened or rigged
-let facing = 1; // of what was opened: 1 where it looks along +z, as glTF has it; -1 for VRM 0, which looks along -z
-let rig = null;
 let character = null; // original with props and painted maps
 let model = null;
 let state = null;
@@ -35,7 +35,7 @@ let clock = 0; // seconds of playing that are due
 let last = 0;
 let acknowledged = true;
 let spare = []; // buffers that come back from the page
-const view = { ghost: false, color: "material", elements: false };
+const view = { ghost: false, color: "material", elements: false, amount: 1 };
 const hand = { drags: [], impulses: [], joint: null };
 let trial = null; // { judge, sums, at, next, count, verdict }: the clip's first undisturbed round is judged, at the frames of a bake
 let fields = null; // what colours of the character need, made when they are first shown
@@ -61,44 +61,46 @@ const handlers = {
       opened = Character.load(cutis, from.bytes, from.name);
     }
     forget();
-    if (!rig || original !== rig.character) original?.dispose();
-    rig?.bare.dispose();
-    rig?.dispose();
-    rig = null;
-    original = opened;
+    original?.dispose();
     source = from;
-    facing = readGlb(from.bytes)?.json.extensions?.VRM ? -1 : 1;
-    return { ...describe(original), bytes: data ? source.bytes.slice() : null };
+    opens(opened);
+    return { ...describe(original), bytes: data ? source.bytes.slice() : null, source: kept() };
+  },
+
+  /** What another worker has open. */
+  reopen({ source: given }) {
+    forget();
+    original?.dispose();
+    original = null;
+    source = given;
+    opens(Character.load(cutis, source.bytes, source.name));
   },
 
   /** A skeleton and weights for what was opened; landmarks: joints that the user moved. */
-  makeRig({ skeleton, landmarks, motion }) {
-    const bare = rig ? rig.bare : original;
+  makeRig({ skeleton, landmarks }) {
+    const raw = source.original ?? { bytes: source.bytes, name: source.name };
+    const bare = Character.load(cutis, raw.bytes, raw.name);
     const made = new Rig(cutis, bare, { skeleton, landmarks });
-    made.bare = bare;
-    forget();
-    if (rig && rig.character !== original) original.dispose();
-    rig?.dispose();
-    rig = made;
-    original = motion ? made.character.withMotion(new Uint8Array(motion.bytes), motion.name) : made.character;
+    const { sentences, score, skeleton: kind } = made;
     let bytes;
     try {
-      bytes = /\.(glb|gltf|vrm)$/i.test(source.name) && !motion ? made.character.save(".glb", source.original ?? source.bytes) : original.save();
+      bytes = /\.(glb|gltf|vrm)$/i.test(raw.name) ? made.character.save(".glb", raw.bytes) : made.character.save();
     } catch {
-      bytes = original.save(); // a file that cannot be edited: written anew
+      bytes = made.character.save(); // a file that cannot be edited: written anew
     }
-    source = { bytes, name: source.name.replace(/\.\w+$/, "") + ".glb", original: source.original ?? source.bytes };
-    return { ...describe(original), sentences: made.sentences, score: made.score, skeleton: made.skeleton, file: bytes.slice() };
+    made.dispose();
+    bare.dispose();
+    changed(bytes, raw);
+    return { ...describe(original), sentences, score, skeleton: kind, file: bytes.slice(), source: kept() };
   },
 
   /** A motion for a character that has a skeleton. */
   addMotion({ bytes, name }) {
     const made = original.withMotion(new Uint8Array(bytes), name);
-    forget();
-    if (!rig || rig.character !== original) original.dispose();
-    original = made;
-    source = { ...source, bytes: made.save(), name: source.name.replace(/\.\w+$/, "") + ".glb" };
-    return describe(original);
+    const saved = made.save();
+    made.dispose();
+    changed(saved, source.original);
+    return { ...describe(original), source: kept() };
   },
 
   /** The poses of a clip, 60 a second (frames x joints x 12), at most 20 s of it; without a clip the idle pose. */
@@ -123,8 +125,10 @@ const handlers = {
   },
 
   play({ on }) {
+    const before = playing;
     playing = false;
     if (on) run();
+    return { frame, playing: before };
   },
   speed({ value }) { speed = value; },
   looping({ on }) { looping = on; },
@@ -136,14 +140,29 @@ const handlers = {
   },
   /** Go on from this frame with flesh at rest in its pose: that is plain skinning, so the picture does not jump. */
   join({ to }) {
-    frame = Math.max(0, Math.min(setup.frames || to, to));
-    if (frame > 0) {
-      live = true;
-      disturbed = true;
-      state.reset(pose());
-    }
+    join(to);
     show(true);
     return { frame };
+  },
+  /** Play in place of another worker, from its frame on. What does not play has settled when it is shown. */
+  enter({ view: looks, hand: holds, speed: rate, looping: loops, frame: to, playing: plays }) {
+    Object.assign(view, looks);
+    Object.assign(hand, holds);
+    if (rate) speed = rate.value;
+    if (loops) looping = loops.on;
+    if (plays || to === 0) join(to);
+    else settle(Math.min(to, setup.frames || to));
+  },
+  show() {
+    show(true);
+  },
+  /** Wait with nothing but the character. */
+  rest() {
+    playing = false;
+    drop();
+    if (character !== original) character?.dispose();
+    character = null;
+    setup = null;
   },
   hash: () => ({ frame, hash: state.hash, disturbed }),
   view(given) {
@@ -199,6 +218,42 @@ async function dracoDecoder() {
 
 // ---- characters ----
 
+/** What was opened, for the page, which gives it to other workers. */
+function kept() {
+  return { bytes: source.bytes, name: source.name, original: source.original };
+}
+
+/** The character is another one from here on; first: the file that it was made of, for rigging again. */
+function changed(bytes, first) {
+  forget();
+  original.dispose();
+  source = { bytes, name: source.name.replace(/\.\w+$/, "") + ".glb", original: first };
+  opens(Character.load(cutis, source.bytes, source.name));
+}
+
+/** What is open now, with the normals of its file. */
+function opens(given) {
+  original = given;
+  const raw = fileNormals(source.bytes, given.parts);
+  const { triangles, vertexPoints: points, vertexCount } = given;
+  const fits = raw && raw.positions.length === 3 * vertexCount;
+  authored = fits ? new AuthoredNormals({ ...raw, triangles: triangles.slice(), points: points.slice() }) : null;
+}
+
+/** Normals of the drawn surface (vertices x 3). */
+function normalsOf(positions) {
+  if (!authored) return smoothNormals({ positions, triangles: character.triangles, points: character.vertexPoints });
+  const made = new Float32Array(positions.length);
+  authored.apply(positions, made);
+  return made;
+}
+
+/** 1 where a file looks along +z, as glTF has it; -1 for VRM 0, which looks along -z. */
+function facingOf(given) {
+  const { bytes } = given.original ?? given;
+  return readGlb(bytes)?.json.extensions?.VRM ? -1 : 1;
+}
+
 function describe(given) {
   const weights = given.weights;
   const main = new Int32Array(given.vertexCount).fill(-1);
@@ -213,7 +268,9 @@ function describe(given) {
       }
     }
   }
-  return { name: given.name, facing, vertexCount: given.vertexCount, positions: given.positions.slice(), triangles: given.triangles.slice(),
+  const normals = authored && new Float32Array(3 * given.vertexCount);
+  authored?.apply(given.positions, normals);
+  return { name: given.name, normals, facing: facingOf(source), vertexCount: given.vertexCount, positions: given.positions.slice(), triangles: given.triangles.slice(),
     triangleFaces: given.triangleFaces.slice(), uv: vertexUv(given), parts: given.parts, joints: given.joints, clips: given.clips,
     rest: given.restPose(), size: given.size, bounds: given.bounds, skinned: Boolean(weights), mainJoint: main,
     weights: weights && { first: weights.first.slice(), joints: weights.joints.slice(), values: weights.values.slice() }, points: given.vertexPoints.slice(),
@@ -291,19 +348,26 @@ function withMaps(bytes, given, maps) {
   return writeGlb(json, chunks);
 }
 
-/** A solver, and its state at the frame that stood or at the first. */
+/**
+ * A solver, and its state at the frame that stood or at the first. A model that only gets another clip is kept. hold: nothing
+ * is shown, and the answer has the seconds that a frame of the clip takes.
+ */
 async function makeModel(given) {
   const begun = performance.now();
   const before = setup;
   const restart = !before || before.clip !== given.clip || given.restart;
-  postMessage({ kind: "stage", text: `building ${given.solver}`, share: null });
-  const next = prepare(given);
-  const made = new Model(next, given);
-  const kept = restart ? 0 : frame;
-  drop();
-  if (character !== original && character !== next) character?.dispose();
-  character = next;
-  model = made;
+  const keptFrame = restart ? 0 : frame;
+  if (before && sameModel(before, given)) {
+    dropState();
+  } else {
+    postMessage({ kind: "stage", text: `building ${given.solver}`, share: null });
+    const next = prepare(given);
+    const made = new Model(next, given);
+    drop();
+    if (character !== original && character !== next) character?.dispose();
+    character = next;
+    model = made;
+  }
   setup = given;
   state = new State(model);
   const clip = clipOf();
@@ -311,11 +375,29 @@ async function makeModel(given) {
   setup.frames = clip ? Math.max(1, Math.round((clip.end - clip.start) * RATE)) : 0;
   await leadIn();
   begin();
-  frame = Math.min(kept, setup.frames || kept);
+  frame = Math.min(keptFrame, setup.frames || keptFrame);
   if (frame > 0) settle(frame);
-  show(true);
+  if (!given.hold) show(true);
   return { info: model.info, seconds: (performance.now() - begun) / 1000, frames: setup.frames, leadIn: setup.leadIn, frame,
+    frameSeconds: given.hold ? timeFrames() : null,
     props: character.props.map((prop, i) => ({ ...prop, ...character.propSurface(i, character.size) })) };
+}
+
+/** Whether the model of one build serves another: nothing but the clip differs, and no prop stands where it reaches. */
+function sameModel(a, b) {
+  const key = ({ solver, settings, detail }) => JSON.stringify([solver, settings, detail]);
+  const plain = ({ props = [], maps = {} }) => !props.length && !Object.keys(maps).length;
+  return model && plain(a) && plain(b) && key(a) === key(b);
+}
+
+/** Seconds of processor that a frame takes: of the clip's first ones, which stay undisturbed when they are played again. */
+function timeFrames() {
+  const count = Math.min(6, setup.frames || 6);
+  const from = performance.now();
+  for (let i = 0; i < count; i++) advance();
+  const passed = (performance.now() - from) / 1000;
+  begin();
+  return passed / count;
 }
 
 // ---- time ----
@@ -325,17 +407,21 @@ function clipOf() {
 }
 
 function drop() {
+  dropState();
+  model?.dispose();
+  model = null;
+  baseline?.state.dispose();
+  baseline?.model.dispose();
+  baseline = null;
+}
+
+function dropState() {
   trial?.judge?.dispose();
   trial = null;
   for (const snapshot of snapshots.values()) snapshot.dispose();
   snapshots.clear();
   state?.dispose();
   state = null;
-  model?.dispose();
-  model = null;
-  baseline?.state.dispose();
-  baseline?.model.dispose();
-  baseline = null;
 }
 
 /** All of the opened character but itself. */
@@ -446,6 +532,16 @@ function goTo(to) {
   while (frame < to) advance();
 }
 
+/** Go on from a frame with flesh at rest in its pose: that is plain skinning. */
+function join(to) {
+  frame = Math.max(0, Math.min(setup.frames || to, to));
+  if (frame > 0) {
+    live = true;
+    disturbed = true;
+    state.reset(pose());
+  }
+}
+
 /** After a change of parameters: half a second before the frame on, so that the flesh does not jump. */
 function settle(to) {
   frame = Math.max(0, to - RATE / 2);
@@ -547,13 +643,15 @@ function show(always) {
     message[name].set(values);
     buffers.push(message[name].buffer);
   };
-  fill("positions", state.positions);
-  fill("normals", state.normals);
-  if (view.ghost || view.color === "displacement") {
-    const plain = reference();
+  const plain = view.ghost || view.color === "displacement" || view.amount !== 1 ? reference() : null;
+  if (plain) {
     fill("ghost", plain.positions);
-    fill("ghostNormals", plain.normals);
+    fill("ghostNormals", authored ? normalsOf(message.ghost) : plain.normals);
   }
+  fill("positions", state.positions);
+  const { positions, ghost } = message;
+  if (view.amount !== 1) for (let i = 0; i < positions.length; i++) positions[i] = ghost[i] + view.amount * (positions[i] - ghost[i]);
+  fill("normals", authored || view.amount !== 1 ? normalsOf(positions) : state.normals);
   message.joints = pose();
   const values = colorValues(message);
   if (values) fill("values", values);

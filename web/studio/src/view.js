@@ -17,6 +17,7 @@ const THEMES = {
 };
 
 const SUN = new THREE.Vector3(0.7, 1.4, 0.9); // from the character's middle, in its sizes
+const BLEND_SECONDS = 0.4; // from one solver's flesh to another's
 const MAX_DRIFT = 0.15; // of the size: how far the character goes sideways before the camera follows
 const RIM = new THREE.Vector3(-1, 0.6, -1);
 
@@ -66,7 +67,6 @@ export class View {
     this.software = /swiftshader|llvmpipe|software/i.test(name); // no antialiasing, no shadows, light at vertices there
     this.renderer = new THREE.WebGLRenderer({ antialias: !this.software, powerPreference: "high-performance" });
     this.renderer.localClippingEnabled = true;
-    this.renderer.setPixelRatio(this.software ? 1 : Math.min(2, devicePixelRatio));
     this.renderer.shadowMap.enabled = !this.software;
     this.renderer.toneMapping = this.software ? THREE.NoToneMapping : THREE.NeutralToneMapping;
     this.canvas = this.renderer.domElement;
@@ -92,7 +92,8 @@ export class View {
     this.makeFloor();
     if (!this.software) this.makeEnvironment();
 
-    this.mode = "one"; // or ghost, split
+    this.mode = "one"; // or two, split, ghost
+    this.fade = null;
     this.divider = 0.5;
     this.coloring = "material";
     this.clip = new THREE.Plane(new THREE.Vector3(-1, 0, 0), 0);
@@ -153,11 +154,17 @@ export class View {
     this.grid.position.set((min[0] + max[0]) / 2, this.ground ?? 0, (min[2] + max[2]) / 2);
     this.scene.add(this.grid);
   }
+  /** Fit the drawing to its place in the page. */
   resize() {
     const { clientWidth: width, clientHeight: height } = this.host;
     if (!width || !height) return;
-    this.renderer.setSize(width, height);
-    this.camera.aspect = width / height;
+    this.renderer.setPixelRatio(this.software ? 1 : Math.min(2, devicePixelRatio));
+    const now = this.renderer.getSize(new THREE.Vector2());
+    if (now.x !== width || now.y !== height) this.renderer.setSize(width, height);
+    this.setAspect(width, height);
+  }
+  setAspect(width, height) {
+    this.camera.aspect = (width * this.pane().width) / height;
     this.camera.updateProjectionMatrix();
     this.dirty = true;
   }
@@ -167,6 +174,7 @@ export class View {
   async show(description) {
     const materials = await partMaterials(description);
     this.clear();
+    this.fade = null;
     this.description = description;
     const { bounds, size } = description;
     this.size = size;
@@ -329,8 +337,9 @@ export class View {
       geometry.attributes[name].array.set(values);
       geometry.attributes[name].needsUpdate = true;
     };
-    put(this.geometry, "position", message.positions);
-    put(this.geometry, "normal", message.normals);
+    const blended = this.blended(message);
+    put(this.geometry, "position", blended.positions);
+    put(this.geometry, "normal", blended.normals);
     if (message.ghost) {
       put(this.ghostGeometry, "position", message.ghost);
       put(this.ghostGeometry, "normal", message.ghostNormals);
@@ -346,6 +355,32 @@ export class View {
     this.placeElements(message);
     this.followCharacter();
     this.dirty = true;
+  }
+  /**
+   * Another simulation goes on from here: what is drawn passes from the last frame of the one into the other. The difference
+   * between the two is added to what follows, less and less.
+   */
+  blend() {
+    this.fade = { begun: null, from: { positions: this.geometry.attributes.position.array.slice(),
+      normals: this.geometry.attributes.normal.array.slice() } };
+  }
+  blended(message) {
+    const { fade } = this;
+    if (!fade) return message;
+    const now = performance.now();
+    if (fade.begun === null) {
+      fade.begun = now;
+      fade.offset = Object.fromEntries(Object.entries(fade.from).map(([name, values]) =>
+        [name, values.map((x, i) => x - message[name][i])]));
+    }
+    const t = (now - fade.begun) / 1000 / BLEND_SECONDS;
+    if (t >= 1) {
+      this.fade = null;
+      return message;
+    }
+    const share = 1 - t * t * (3 - 2 * t);
+    const mix = (name) => message[name].map((x, i) => x + share * fade.offset[name][i]);
+    return { positions: mix("positions"), normals: mix("normals") };
   }
   /** Values of the page's own, such as a painted map. */
   setMap(values) {
@@ -440,6 +475,34 @@ export class View {
     });
   }
 
+  /** Draw once in another size; resize() goes back. */
+  renderAt(width, height) {
+    const now = this.renderer.getSize(new THREE.Vector2());
+    if (now.x !== width || now.y !== height) {
+      this.renderer.setPixelRatio(1);
+      this.renderer.setSize(width, height, false);
+      this.setAspect(width, height);
+    }
+    this.render();
+  }
+  setMode(mode) {
+    this.mode = mode;
+    if (this.mesh) this.mesh.visible = true;
+    this.resize();
+    this.applyLook();
+  }
+  /** The part of the canvas that a camera fills: the half under x with two views, else all. In shares of the width. */
+  pane(x = 0) {
+    if (this.mode !== "two") return { left: 0, width: 1 };
+    return { left: x < 0.5 ? 0 : 0.5, width: 0.5 };
+  }
+  /** Where a place of the scene is on the screen, in the view of the flesh: { x, y, z }, pixels of the window. */
+  toScreen(place) {
+    const box = this.canvas.getBoundingClientRect();
+    const { left, width } = this.pane(1);
+    const p = place.clone().project(this.camera);
+    return { x: box.left + box.width * (left + (width * (p.x + 1)) / 2), y: box.top + ((1 - p.y) / 2) * box.height, z: p.z };
+  }
   /** What is drawn now, as a picture; give(blob) has it. */
   picture(give) {
     this.render();
@@ -453,30 +516,37 @@ export class View {
     this.render();
   }
   render() {
-    if (this.mode === "split" && this.mesh) {
-      // skinning on the left, flesh on the right
-      const { width, height } = this.renderer.getSize(new THREE.Vector2());
-      const at = Math.round(width * this.divider);
-      this.renderer.setScissorTest(true);
-      this.mesh.visible = false;
-      this.ghost.visible = true;
-      this.renderer.setScissor(0, 0, at, height);
-      this.renderer.render(this.scene, this.camera);
-      this.mesh.visible = true;
-      this.ghost.visible = false;
-      this.renderer.setScissor(at, 0, width - at, height);
-      this.renderer.render(this.scene, this.camera);
-      this.renderer.setScissorTest(false);
-    } else {
-      this.renderer.render(this.scene, this.camera);
+    const { renderer } = this;
+    if ((this.mode !== "split" && this.mode !== "two") || !this.mesh) {
+      renderer.render(this.scene, this.camera);
+      return;
     }
+    // skinning on the left, flesh on the right
+    const { width, height } = renderer.getSize(new THREE.Vector2());
+    const two = this.mode === "two";
+    const at = Math.round(width * (two ? 0.5 : this.divider));
+    const draw = (flesh, left, right) => {
+      this.mesh.visible = flesh;
+      this.ghost.visible = !flesh;
+      if (two) renderer.setViewport(left, 0, right - left, height);
+      renderer.setScissor(left, 0, right - left, height);
+      renderer.render(this.scene, this.camera);
+    };
+    renderer.setScissorTest(true);
+    draw(false, 0, at);
+    draw(true, at, width);
+    renderer.setScissorTest(false);
+    renderer.setViewport(0, 0, width, height);
+    this.ghost.visible = false;
   }
 
   // ---- pointer ----
 
   ray(event) {
     const box = this.canvas.getBoundingClientRect();
-    const at = new THREE.Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2);
+    const x = (event.clientX - box.left) / box.width;
+    const { left, width } = this.pane(x);
+    const at = new THREE.Vector2(((x - left) / width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2);
     this.raycaster.setFromCamera(at, this.camera);
     return this.raycaster;
   }
@@ -505,12 +575,11 @@ export class View {
   /** The joint whose dot is nearest to the pointer, within 14 pixels; -1: none. */
   pickJoint(event) {
     if (!this.pose || !this.jointDots) return -1;
-    const box = this.canvas.getBoundingClientRect();
     let best = -1;
     let least = 14;
     for (let j = 0; j < this.description.joints.length; j++) {
-      const p = this.jointPlace(j).project(this.camera);
-      const distance = Math.hypot(((p.x + 1) / 2) * box.width + box.left - event.clientX, ((1 - p.y) / 2) * box.height + box.top - event.clientY);
+      const p = this.toScreen(this.jointPlace(j));
+      const distance = Math.hypot(p.x - event.clientX, p.y - event.clientY);
       if (distance < least && p.z < 1) {
         least = distance;
         best = j;
