@@ -166,7 +166,7 @@ typedef struct cutis_bake_result {
     const float *positions; /* (frame_count x vertex_count x 3) with keep_frames; else NULL */
     int file_count;
     const cutis_bake_file *files; /* (file_count) with format */
-    const char *report;           /* JSON, one object; see docs/REPORT.md */
+    const char *report;           /* JSON, one object; see docs/reference/report.md */
     int warning_count;
     const char *const *warnings; /* sentences */
 

@@ -1,4 +1,4 @@
-/* measure.h: quality measures of a deformed character. docs/CONVENTIONS.md defines each one. */
+/* measure.h: quality measures of a deformed character. docs/reference/conventions.md defines each one. */
 #ifndef CUTIS_MEASURE_H
 #define CUTIS_MEASURE_H
 
@@ -43,7 +43,7 @@ typedef struct cutis_figure {
 } cutis_figure;
 
 enum { CUTIS_QUALITY_FIGURES = 13 };
-/* List the values that can be bounded, with the names of docs/CONVENTIONS.md: (CUTIS_QUALITY_FIGURES). */
+/* List the values that can be bounded, with the names of docs/reference/conventions.md: (CUTIS_QUALITY_FIGURES). */
 CUTIS_API void cutis_quality_figures(const cutis_quality *quality, cutis_figure *figures);
 
 /* One bound: "volume_error_max<0.01". */
