@@ -1,6 +1,4 @@
-/*
- * bake_face.c: the library's bake with the program's face.
- */
+/* bake_face.c: run a bake with progress, messages and exit codes. */
 #include "bake_face.h"
 #include "base/system.h"
 
@@ -14,7 +12,7 @@ enum { WARNINGS_SHOWN = 10 };
 typedef struct face {
     bool quiet;
     int warnings;
-    cutis_bake_stage stage; /* whose bar is shown */
+    cutis_bake_stage stage; /* stage of the progress bar */
     cli_progress bar;
 } face;
 
@@ -22,12 +20,12 @@ static bool on_progress(void *context, cutis_bake_stage stage, long done, long t
 {
     face *f = context;
 
-    /* while a model is built nobody looks at the flag, and no file is open */
+    /* a model build does not check the flag; no file is open, so Ctrl-C may end the program at once */
     cli_interrupt_at_once((stage == CUTIS_BAKE_LOAD || stage == CUTIS_BAKE_BUILD) && done == 0);
 
-    /* one bar a stage */
+    /* one bar per stage */
     static const char *const labels[] = {
-        [CUTIS_BAKE_LEAD_IN] = "leading in", [CUTIS_BAKE_FRAMES] = "baking", [CUTIS_BAKE_WRITE] = NULL};
+        [CUTIS_BAKE_LEAD_IN] = "lead-in", [CUTIS_BAKE_FRAMES] = "baking", [CUTIS_BAKE_WRITE] = NULL};
     if (stage != f->stage) {
         cli_progress_end(&f->bar);
         f->stage = stage;
@@ -47,18 +45,18 @@ static void on_message(void *context, cutis_bake_message kind, const char *text)
         cli_warning("%s", text);
 }
 
-/* What is baked when nobody said so. */
+/* Report the clip that is baked by default. */
 static int note_clip(const cutis_bake_def *def, const cutis_character *character, bool quiet)
 {
     if (def->motion.name || def->example_count) return CLI_OK;
     if (def->clip) return cli_find_clip(character, def->clip) < 0 ? CLI_USAGE : CLI_OK;
     if (def->surface.name || quiet) return CLI_OK;
     if (character->clip_count == 0)
-        cli_warning("%s has no clip: one frame of its idle pose is baked; --motion FILE.bvh adds a motion%s",
-                    character->name, character->joint_count ? "" : " and the skeleton for it");
+        cli_warning("%s has no clip: baking one frame of its idle pose; --motion FILE.bvh adds a motion%s",
+                    character->name, character->joint_count ? "" : " and a skeleton");
     else if (character->clip_count > 1)
-        fprintf(stderr, "cutis: baking '%s', the first of %d clips; --clip chooses another\n", character->clips[0].name,
-                character->clip_count);
+        fprintf(stderr, "cutis: baking '%s', the first of %d clips; use --clip to select another\n",
+                character->clips[0].name, character->clip_count);
     return CLI_OK;
 }
 
@@ -67,7 +65,6 @@ int bake_run(const char *input, const cutis_bake_def *given, bool quiet, cutis_b
     *result = NULL;
     cutis_bake_def def = *given;
 
-    /* the character */
     int status;
     cli_interrupt_at_once(true);
     cutis_character *character = cli_load_character(input, quiet, &status);
@@ -75,7 +72,6 @@ int bake_run(const char *input, const cutis_bake_def *given, bool quiet, cutis_b
     if (!character) return status;
     status = note_clip(&def, character, quiet);
 
-    /* the bake */
     face f = {.quiet = quiet};
     def.character = character;
     def.source.name = input;
@@ -85,13 +81,11 @@ int bake_run(const char *input, const cutis_bake_def *given, bool quiet, cutis_b
     cutis_error error;
     cutis_result code = status == CLI_OK ? cutis_bake(&def, result, &error) : CUTIS_OK;
 
-    /* tidy the terminal */
     cli_interrupt_at_once(false);
     cli_progress_end(&f.bar);
     cutis_character_destroy(character);
     if (f.warnings > WARNINGS_SHOWN) cli_warning("and %d more", f.warnings - WARNINGS_SHOWN);
 
-    /* exit code */
     if (status != CLI_OK || code == CUTIS_OK) return status;
     return code == CUTIS_ERROR_INTERRUPTED ? CLI_INTERRUPTED : cli_library_error(&error);
 }
@@ -105,7 +99,7 @@ json_t *bake_report(const cutis_bake_result *result)
 
 /* ---- the summary ---- */
 
-/* Where no skin can lie well, deepest first. */
+/* Print bones inside other flesh, the deepest first. */
 static void print_bones(const cutis_bake_result *r)
 {
     enum { SHOWN = 3 };
@@ -120,7 +114,7 @@ static void print_bones(const cutis_bake_result *r)
         if (best < 0) break;
 
         last = r->bones[best].depth;
-        printf("%s %s runs into the flesh of %s (%d frame%s, %.2g %% of the size)", shown ? "," : "",
+        printf("%s %s is inside the flesh of %s (%d frame%s, %.2g %% of the size)", shown ? "," : "",
                r->bone_names[2 * best], r->bone_names[2 * best + 1], r->bones[best].frames,
                r->bones[best].frames == 1 ? "" : "s", 100 * last);
     }
@@ -151,25 +145,25 @@ static void print_turned(const cutis_bake_result *r)
 
 static void print_morphs(const cutis_bake_def *def, const cutis_morphs_info *m)
 {
-    printf("  %-10s %d, error %.3g %% of the size at most, %.3g %% RMS (without them %.3g %%)\n", "targets",
+    printf("  %-10s %d, maximum error %.3g %% of the size, RMS %.3g %% (without targets %.3g %%)\n", "targets",
            m->target_count, 100 * m->max_error, 100 * m->rms_error, 100 * m->residual);
     if (m->texcoord_residual > 0)
         printf(
-            "  %-10s %d of them move texture coordinates, error %.3g %% of the size at most (without them %.3g %%)\n",
+            "  %-10s %d targets move texture coordinates, maximum error %.3g %% of the size (without them %.3g %%)\n",
             "sliding", m->texcoord_target_count, 100 * m->texcoord_max_error, 100 * m->texcoord_residual);
     if (fmax(m->max_error, m->texcoord_max_error) > def->tolerance && !def->exact)
-        printf("  %-10s the error is above %.3g %%: allow more --targets, or --targets exact%s\n", "",
+        printf("  %-10s the error exceeds %.3g %%: use more --targets, or --targets exact%s\n", "",
                100 * def->tolerance,
-               m->flat_blends > 0 ? "; opposite twists flatten the skin there, which targets cannot undo" : "");
+               m->flat_blends > 0 ? "; opposite twists flatten the skin there, which targets cannot correct" : "");
 }
 
-/* What the frames look like beside linear skinning. */
+/* Print the verdict: the frames compared with linear-blend skinning. */
 static void print_verdict(const cutis_bake_result *r)
 {
     enum { SHOWN = 3 }; /* findings beside the first */
     const cutis_verdict *v = &r->verdict;
     if (v->gained.text[0]) printf("  %-10s %s\n", "gained", v->gained.text);
-    if (v->gained.missed[0]) printf("  %-10s %s\n", "not gained", v->gained.missed);
+    if (v->gained.missed[0]) printf("  %-10s %s\n", "no better", v->gained.missed);
     printf("  %-10s %s\n", "verdict", v->text);
     for (int i = 1; i < v->finding_count && i <= SHOWN; i++) printf("  %-10s %s\n", "", v->findings[i].text);
 }
@@ -179,7 +173,6 @@ void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
     char count[32], seconds[32], bytes[32];
     system_file about;
 
-    /* what it is */
     printf("%s", def->output);
     if (system_look(def->output, &about) && about.regular) printf(" (%s)", cli_format_bytes((double)about.size, bytes));
     printf("\n  %-10s %s, %s %s", "solver", r->solver, cli_format_count(r->element_count, count),
@@ -192,14 +185,12 @@ void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
     printf("\n  %-10s %s, %d at %.9g per second, %s vertices\n", "frames", r->clip ? r->clip : "idle pose",
            r->frame_count, r->fps, cli_format_count(r->vertex_count, count));
 
-    /* what it took */
-    printf("  %-10s %s a frame ", "time", cli_format_seconds(r->step_median, seconds));
+    printf("  %-10s %s per frame ", "time", cli_format_seconds(r->step_median, seconds));
     printf("(median; slowest %s), ", cli_format_seconds(r->step_max, seconds));
     printf("build %s, ", cli_format_seconds(r->build_seconds, seconds));
-    printf("all %s, %d thread%s\n", cli_format_seconds(r->total_seconds, seconds), r->threads,
+    printf("total %s, %d thread%s\n", cli_format_seconds(r->total_seconds, seconds), r->threads,
            r->threads == 1 ? "" : "s");
 
-    /* what came of it */
     if (!isnan(r->volume_min))
         printf("  %-10s %.2f %% to %.2f %% of rest\n", "volume", 100 * r->volume_min, 100 * r->volume_max);
 
@@ -212,7 +203,6 @@ void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
     if (r->has_morphs) print_morphs(def, &r->morphs);
     if (r->has_verdict) print_verdict(r);
 
-    /* resources, trouble and the hash of the result */
     printf("  %-10s %s at most\n", "memory", cli_format_bytes(r->peak_bytes, bytes));
     if (r->repairs || r->unconverged)
         printf("  %-10s %ld non-finite values reset, %ld substeps not converged\n", "trouble", r->repairs,

@@ -10,7 +10,7 @@
 
 static bool output_is_glb(const char *path) { return cli_has_ending(path, ".glb") || cli_has_ending(path, ".vrm"); }
 
-/* The ending that somebody who asks for `path` may want instead. */
+/* A hint for an extension that is not supported. */
 static const char *ending_hint(const char *path)
 {
     if (cli_has_ending(path, ".gltf")) return "; glTF is written as .glb";
@@ -23,7 +23,7 @@ static const char *ending_hint(const char *path)
     return "";
 }
 
-/* What is read beside the input must not be written over. */
+/* Refuse outputs that overwrite the files that are read besides the input. */
 static int check_others(const cli_arguments *arguments, const cutis_bake_def *def, const char *output)
 {
     const char *read[] = {def->motion.name, def->surface.name, cli_text(arguments, "config")};
@@ -39,19 +39,19 @@ static int check_paths(const cli_arguments *arguments, const cutis_bake_def *def
 {
     const char *output = def->output;
 
-    /* a format that can be written */
+    /* the format must be supported */
     if (!output) return cli_usage_error(arguments, "the output is missing: -o OUT (%s)", cli_cache_endings());
     bool vrm = cli_has_ending(output, ".vrm") && cli_has_ending(arguments->positionals[0], ".vrm");
     if (!cutis_cache_known(output) && !cli_has_ending(output, ".glb") && !vrm)
         return cli_usage_error(arguments, "cannot tell the format of '%s' from its extension; use one of %s%s", output,
                                cli_cache_endings(), ending_hint(output));
 
-    /* nothing that is read is overwritten */
+    /* no input is overwritten */
     const char *input = cli_is_built_in(arguments->positionals[0]) ? NULL : arguments->positionals[0];
     int status = cli_check_output(output, input, cli_has_ending(output, ".obj"));
     if (status == CLI_OK) status = check_others(arguments, def, output);
 
-    /* the report, beside the output and over none of the inputs */
+    /* the report overwrites neither the output nor an input */
     if (status != CLI_OK || !report) return status;
     if (strcmp(report, output) == 0)
         return cli_usage_error(arguments, "--report and -o name the same file, '%s'", report);
@@ -59,14 +59,13 @@ static int check_paths(const cli_arguments *arguments, const cutis_bake_def *def
     return status == CLI_OK ? check_others(arguments, def, report) : status;
 }
 
-/* The exit code of a bake that came to its end. */
+/* The exit code of a finished bake. */
 static int judge(const cutis_bake_result *result)
 {
-    /* an interruption that left a result */
+    /* interrupted, with a partial result */
     int status = result->interrupted ? CLI_INTERRUPTED : CLI_OK;
     if (result->interrupted) fprintf(stderr, "cutis: interrupted: %d frames were written\n", result->frame_count);
 
-    /* bounds and verdict */
     if (result->failed_checks) {
         quality_print_failures(result->checks, result->check_count);
         if (status == CLI_OK) status = CLI_CHECK;
@@ -76,7 +75,6 @@ static int judge(const cutis_bake_result *result)
         if (status == CLI_OK) status = CLI_CHECK;
     }
 
-    /* the seam of a loop */
     if (result->has_loop && !result->loop.closed) {
         fprintf(stderr,
                 "cutis: check failed: the loop does not close: its seam is %.2g %% of the size (at most %g %%) and "
@@ -98,7 +96,7 @@ static int run_def(const cli_arguments *arguments, const cutis_bake_def *def)
     if (status == CLI_OK) status = bake_run(arguments->positionals[0], def, quiet, &result);
     if (status != CLI_OK) return status;
 
-    /* what came of it */
+    /* report, summary and exit code */
     if (!quiet) bake_print_summary(def, result);
     if (report) status = cli_text_save(result->report, report);
 
@@ -107,14 +105,13 @@ static int run_def(const cli_arguments *arguments, const cutis_bake_def *def)
     return status == CLI_OK ? judgement : status;
 }
 
-/* --targets: a number, "safe": 8 of positions alone, or "exact": one for each frame. */
+/* --targets: a number; "safe": 8 position targets; "exact": one target per frame. */
 static int targets_parse(const cli_arguments *arguments, cutis_bake_def *def)
 {
     enum { SAFE_TARGETS = 8, MAX_TARGETS = 32 };
     const char *text = cli_text(arguments, "targets");
     double count = 0;
 
-    /* words for the extremes, else a number */
     def->positions_only = strcmp(text, "safe") == 0;
     def->exact = strcmp(text, "exact") == 0;
     if (def->positions_only) count = SAFE_TARGETS;
@@ -129,17 +126,16 @@ static int targets_parse(const cli_arguments *arguments, cutis_bake_def *def)
     return CLI_OK;
 }
 
-/* What acts on flesh besides its bones. Sets *known when the key is one of those. */
+/* Parse a --set key of an external force. *known: the key is one of them. */
 static int force_setting(const cli_arguments *arguments, const cutis_setting *s, cutis_bake_def *def,
                          cutis_bake_blow *blows, bool *known)
 {
-    /* which of them */
     double n[8];
     bool acceleration = strcmp(s->key, "acceleration") == 0, wind = strcmp(s->key, "wind") == 0;
     *known = acceleration || wind || strcmp(s->key, "blow") == 0;
     if (!*known) return CLI_OK;
 
-    /* a steady one */
+    /* constant over the clip */
     if (acceleration || wind) {
         if (!cli_parse_numbers(s->value, ',', 3, n))
             return cli_usage_error(arguments, "--set %s takes X,Y,Z, not '%s'", s->key, s->value);
@@ -147,7 +143,7 @@ static int force_setting(const cli_arguments *arguments, const cutis_setting *s,
         return CLI_OK;
     }
 
-    /* a blow, which may be given several times */
+    /* a blow; the key may be repeated */
     if (!cli_parse_numbers(s->value, ',', 8, n))
         return cli_usage_error(arguments, "--set blow takes TIME,X,Y,Z,RADIUS,VX,VY,VZ, not '%s'", s->value);
 
@@ -160,7 +156,7 @@ static int force_setting(const cli_arguments *arguments, const cutis_setting *s,
     return CLI_OK;
 }
 
-/* Settings of the bake rather than of a solver: they leave the list. blows: (setting_count) to be filled. */
+/* Move settings of the bake (not of a solver) from `settings` to `def`. blows: (setting_count) to be filled. */
 static int bake_settings(const cli_arguments *arguments, cutis_setting *settings, cutis_bake_def *def,
                          cutis_bake_blow *blows)
 {
@@ -170,25 +166,23 @@ static int bake_settings(const cli_arguments *arguments, cutis_setting *settings
         double *value;
     } own[] = {{"substep", 0.0005, 0.05, &def->substep}, {"example_time", 0.01, 1000, &def->example_seconds}};
 
-    /* settings that belong to the bake are taken out */
     int kept = 0;
     for (int i = 0; i < def->setting_count; i++) {
         int k = 0;
         bool known;
 
-        /* what acts on flesh */
+        /* external forces */
         int status = force_setting(arguments, &settings[i], def, blows, &known);
         if (status != CLI_OK) return status;
         if (known) continue;
 
-        /* numbers of the bake; all else is the solver's */
+        /* numbers of the bake; all others belong to the solver */
         while (k < CLI_COUNT(own) && strcmp(settings[i].key, own[k].key) != 0) k++;
         if (k == CLI_COUNT(own)) {
             settings[kept++] = settings[i];
             continue;
         }
 
-        /* a number within its range */
         if (!cli_parse_numbers(settings[i].value, ',', 1, own[k].value) || *own[k].value < own[k].low ||
             *own[k].value > own[k].high)
             return cli_usage_error(arguments, "--set %s must be between %g and %g seconds, not '%s'", own[k].key,
@@ -203,7 +197,6 @@ static int run(const cli_arguments *arguments)
     cutis_bake_def def = cutis_bake_def_default();
     if (!cli_detail(arguments, &def.detail)) return CLI_USAGE;
 
-    /* lists */
     cutis_prop_request *props;
     int example_count;
     int status = cli_prop_requests(arguments, &props, &def.prop_count);
@@ -213,11 +206,10 @@ static int run(const cli_arguments *arguments)
     cutis_name_pair *map = cli_map(arguments, &def.map_count);
     for (int i = 0; i < example_count; i++) examples[i].name = paths[i];
 
-    /* the motion */
     def.clip = cli_text(arguments, "clip");
     const char *motion = cli_text(arguments, "motion");
 
-    /* a cache of frames is a surface, any other file a motion */
+    /* a cache is a surface; any other file is a motion */
     bool surface = motion && cutis_cache_known(motion) && !cli_has_ending(motion, ".glb");
     *(surface ? &def.surface.name : &def.motion.name) = motion;
 
@@ -231,7 +223,6 @@ static int run(const cli_arguments *arguments)
     def.loop = cli_flag(arguments, "loop");
     def.props = props;
 
-    /* the simulation */
     def.solver = cli_text(arguments, "solver");
     def.settings = settings;
 
@@ -244,7 +235,6 @@ static int run(const cli_arguments *arguments)
     if (status == CLI_OK) status = bake_settings(arguments, settings, &def, blows);
     def.threads = cli_integer(arguments, "threads");
 
-    /* the output */
     def.output = cli_text(arguments, "output");
     def.outputs = cli_text(arguments, "outputs");
     def.tolerance = cli_number(arguments, "tolerance") / 100;
@@ -253,15 +243,14 @@ static int run(const cli_arguments *arguments)
     def.checks = cli_text(arguments, "check");
     def.partial = cli_flag(arguments, "partial");
 
-    /* compression is a step of its own, on the file */
+    /* compression is a separate step on the file */
     cutis_compression compression;
     bool known = cli_compression(cli_text(arguments, "compress"), &compression);
     bool compressed = compression != CUTIS_COMPRESSION_NONE;
     if (!known || (compressed && (!def.output || !output_is_glb(def.output))))
-        status = cli_usage_error(arguments, "--compress: give none, or quantize or meshopt with a .glb as output");
+        status = cli_usage_error(arguments, "--compress takes none, or for a .glb output quantize or meshopt");
     if (status == CLI_OK) status = run_def(arguments, &def);
 
-    /* pack the finished file */
     if (compressed && (status == CLI_OK || status == CLI_CHECK)) {
         int packed = cli_compress(def.output, compression, cli_flag(arguments, "quiet"));
         if (packed != CLI_OK) status = packed;
@@ -285,9 +274,8 @@ static const cli_option options[] = {
      .value = "S",
      .help = "solver, or a stack such as layers+slide (default layers; lbs for a mesh without skin weights)"},
     CLI_OPTION_CLIP("clip to bake; default: the first"),
-    CLI_OPTION_MOTION(
-        "take the motion from this file in place of a clip; a mesh without a skeleton is rigged first; of "
-        "a cache, its surface, for solver slide"),
+    CLI_OPTION_MOTION("use the motion of this file as the clip; a mesh without a skeleton is rigged first; from a "
+                      "cache, use its surface (solver slide)"),
     CLI_OPTION_EXAMPLE("the same mesh in another pose, for solver curves; a mesh without a skeleton is rigged first"),
     CLI_OPTION_FPS("frames written per second; the simulation does not depend on it", "30"),
     CLI_OPTION_RANGE,
@@ -307,8 +295,8 @@ static const cli_option options[] = {
     {.name = "lead-in",
      .kind = CLI_NUMBER,
      .value = "SECONDS",
-     .help = "time from rest to the clip's first pose (default 0.75 to 4 by the damping, none for a clip that starts "
-             "at rest); 0: flesh rests in that pose",
+     .help = "time from the rest pose to the clip's first pose (default: 0.75 to 4, from the damping; 0 for a clip "
+             "that starts at rest); 0: start at rest in that pose",
      .min = 0,
      .max = 60},
     {.name = "loop", .kind = CLI_FLAG, .help = "find the periodic motion and write exactly one period of it"},
@@ -321,7 +309,7 @@ static const cli_option options[] = {
     {.name = "tolerance",
      .kind = CLI_NUMBER,
      .value = "PERCENT",
-     .help = ".glb: largest vertex error of the morph targets, in percent of the bounding-box diagonal",
+     .help = ".glb: maximum vertex error of the morph targets, in percent of the bounding-box diagonal",
      .fallback = "0.1",
      .min = 0.0001,
      .max = 100},
@@ -329,7 +317,7 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "K|safe|exact",
      .help = ".glb: at most K morph targets, 1 to 32; safe: 8 without normals, which every player supports; exact: one "
-             "for each frame",
+             "per frame",
      .fallback = "32"},
     CLI_OPTION_COMPRESS,
     {.name = "report",
@@ -344,18 +332,17 @@ const cli_command cmd_bake = {
     .summary = "simulate a character through a clip and write the result",
     .description =
         "Frame i shows the clip at START + i / F seconds, from the first key to the last, or from --start to --end. A "
-        "dynamic solver starts at rest and is moved into the clip's first pose before frame 0 (--lead-in), so that "
-        "nothing pops; before a --start inside the clip, half a second of it is simulated and not written.\n"
-        "A .glb is the input file with everything kept; morph targets with animated weights add what skinning misses, "
-        "so that it plays in any engine. With --loop the last key equals the first.\n"
-        "--prop adds an object to touch: cube (soft), ball (rigid), table and floor (fixed) or the nodes of a .glb. "
-        "Solver "
-        "springs "
-        "moves soft and rigid props; under layers and lattice they stay on their node. The report says where it went, "
-        "and solvers with a touch output say how hard each part of the skin was pressed.\n"
-        "--set acceleration puts flesh under gravity or into a vehicle; wind and blow push and strike it (blow may be "
-        "repeated; a moving --prop strikes as well). Lengths are in the file's unit, times are those of the clip.\n"
-        "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": {\"layers\": "
+        "dynamic solver starts at rest and moves into the clip's first pose before frame 0 (--lead-in), so that "
+        "nothing pops. Before a --start inside the clip, half a second of the clip is simulated but not written.\n"
+        "A .glb output keeps the whole input file and adds morph targets with animated weights: the difference from "
+        "skinning. It plays in any engine. With --loop, the last key equals the first.\n"
+        "--prop adds an object to touch: cube (soft), ball (rigid), table and floor (fixed), or the nodes of a .glb. "
+        "Solver springs moves soft and rigid props. Under layers and lattice they follow their node. The report "
+        "contains their motion. Solvers with a touch output also report the force on each part of the skin.\n"
+        "--set acceleration applies a constant acceleration (gravity, a vehicle); wind and blow apply external forces. "
+        "blow may be repeated. A moving --prop also pushes the flesh. Lengths are in the file's unit; times are times "
+        "of the clip.\n"
+        "A configuration file contains the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": {\"layers\": "
         "{\"fat_stiffness\": 10}, \"acceleration\": [0, -9.81, 0]}, \"bones\": {\"Spine\": {\"friction\": 0.9}}}.",
     .examples = "cutis bake arm -o arm.glb\n"
                 "cutis bake man --solver lattice --clip walk --loop -o walk.glb\n"

@@ -1,10 +1,10 @@
 /*
- * cmd_batch.c: many bakes, several at a time, that can be killed and run again.
+ * cmd_batch.c: a resumable list of bakes, several at a time.
  *
- * Every bake is a process of its own, so that one that fails, or crashes, takes nothing else along. Outputs appear
- * whole or not at all (a bake renames them into place). Beside each output a record, OUTPUT.job.json, is put in place
- * after it: it holds a key, the hash of everything that the result depends on. A job whose record has the key of
- * today, and whose output is still as large as then, is done and is skipped.
+ * Every bake runs in its own process, so a failure or crash affects no other bake. Outputs appear complete or not at
+ * all (a bake renames them into place). After each output, a record OUTPUT.job.json is written. Its key is the hash of
+ * everything that the result depends on. A job is skipped when its record has the current key and its output still has
+ * the recorded size.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +26,7 @@ static void add_argument(batch_job *job, char *text)
     job->argv[job->argc] = NULL;
 }
 
-/* A number, text or truth as an option has it; NULL for anything else. */
+/* A number, string or boolean as option text; NULL for anything else. */
 static char *value_text(const json_t *value)
 {
     if (json_is_string(value)) return cli_format("%s", json_string_value(value));
@@ -66,7 +66,7 @@ static bool add_pairs(batch_job *job, const char *option, const char *prefix, js
 
 static int read_option(batch_job *job, int index, const char *key, json_t *value)
 {
-    /* options are written with underscores in files */
+    /* files may spell options with underscores */
     char name[64];
     snprintf(name, sizeof name, "%s", key);
     for (char *c = name; *c; c++) *c = *c == '_' ? '-' : *c;
@@ -76,9 +76,8 @@ static int read_option(batch_job *job, int index, const char *key, json_t *value
     for (int i = 0; i < CLI_COUNT(own); i++)
         if (strcmp(name, own[i]) == 0) return CLI_OK;
     if (strcmp(name, "bones") == 0 && json_is_object(value))
-        return add_pairs(job, "set", "bones", value) ? CLI_OK : cli_error("job %d: 'bones' holds a list", index);
+        return add_pairs(job, "set", "bones", value) ? CLI_OK : cli_error("job %d: 'bones' contains a list", index);
 
-    /* unknown options get the nearest name */
     const cli_option *option = cli_find_option(&cmd_bake, name);
     if (!option || strcmp(name, "report") == 0) {
         const char *names[64];
@@ -86,19 +85,18 @@ static int read_option(batch_job *job, int index, const char *key, json_t *value
         for (int i = 0; i < cmd_bake.option_count && i < CLI_COUNT(names); i++)
             names[count++] = cmd_bake.options[i].name;
         const char *nearest = cli_nearest(name, names, count);
-        return cli_error("job %d: a bake has no option '%s'%s%s%s", index, key, nearest ? "; did you mean '" : "",
+        return cli_error("job %d: 'cutis bake' has no option '%s'%s%s%s", index, key, nearest ? "; did you mean '" : "",
                          nearest ? nearest : "", nearest ? "'?" : "");
     }
 
-    /* objects become pairs, flags stand alone, all else is text */
+    /* objects become pairs, flags have no value */
     if (json_is_object(value))
-        return add_pairs(job, name, "", value) ? CLI_OK : cli_error("job %d: '%s' holds a list", index, key);
+        return add_pairs(job, name, "", value) ? CLI_OK : cli_error("job %d: '%s' contains a list", index, key);
     if (option->kind == CLI_FLAG) {
         if (json_is_true(value)) add_argument(job, cli_format("--%s", name));
         return CLI_OK;
     }
 
-    /* a value */
     char *text = value_text(value);
     if (!text) return cli_error("job %d: '%s' must be a number or a string", index, key);
     add_argument(job, cli_format("--%s", name));
@@ -106,7 +104,7 @@ static int read_option(batch_job *job, int index, const char *key, json_t *value
     return CLI_OK;
 }
 
-/* Chain the bytes of a file; one that cannot be read counts as its name alone. */
+/* Hash the bytes of a file. A file that cannot be read is hashed by its name only. */
 static uint64_t hash_file(const char *path, uint64_t seed)
 {
     uint64_t hash = cli_hash(path, strlen(path), seed);
@@ -121,14 +119,13 @@ static uint64_t hash_file(const char *path, uint64_t seed)
 /* Everything the result depends on: program, options, and the files they name. */
 static void make_key(batch_job *job)
 {
-    /* the command line */
     uint64_t hash = cli_hash(cutis_version(), strlen(cutis_version()), 1);
     for (int i = 1; i < job->argc; i++) {
         hash = cli_hash(job->argv[i], strlen(job->argv[i]) + 1, hash);
-        if (strcmp(job->argv[i], "-o") == 0) i++; /* where it goes does not matter */
+        if (strcmp(job->argv[i], "-o") == 0) i++; /* the output path does not affect the result */
     }
 
-    /* files whose content decides the result */
+    /* files that the result depends on */
     hash = hash_file(job->input, hash);
     const char *motion = json_string_value(json_object_get(job->options, "motion"));
     const char *config = json_string_value(json_object_get(job->options, "config"));
@@ -143,14 +140,13 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
     batch_job *job = &b->jobs[index];
     if (!json_is_object(given)) return cli_error("job %d is not an object", index);
 
-    /* Defaults fill in what the job does not say. */
+    /* defaults apply where the job has no key */
     json_t *all = json_object();
     json_object_update(all, defaults);
     json_object_update(all, given);
     json_array_append_new(json_object_get(b->root, "merged"), all);
     job->options = all;
 
-    /* where from, where to */
     job->input = json_string_value(json_object_get(all, "input"));
     job->output = json_string_value(json_object_get(all, "output"));
     if (!job->input || !job->output) return cli_error("job %d: needs 'input' and 'output'", index);
@@ -163,7 +159,7 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
     job->report = cli_format("%s.job.tmp", job->output);
     job->failure = cli_format("%s.job.failed.json", job->output);
 
-    /* pieces that this job joins, in a process of its own */
+    /* this job joins pieces, in its own process */
     job->piece_count = (int)json_array_size(json_object_get(all, "pieces"));
     if (job->piece_count) {
         uint64_t hash = cli_hash(job->output, strlen(job->output), 1);
@@ -200,7 +196,7 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
     if (status != CLI_OK) return status;
     make_key(job);
 
-    /* What does not change the result comes behind the key. */
+    /* Options that do not change the result are added after the key is computed. */
     if (!json_object_get(all, "threads")) {
         int wanted = cli_given(b->arguments, "threads") ? cli_integer(b->arguments, "threads") : 0;
         int threads = wanted > 0 ? wanted : cli_processor_count() / b->parallel;
@@ -219,7 +215,7 @@ static int read_list(batch *b)
     json_t *loaded = cli_json_load(b->arguments->positionals[0]);
     if (!loaded) return CLI_FAILURE;
 
-    /* keep what the jobs borrow from alive */
+    /* jobs borrow from these objects */
     b->root = json_object();
     json_object_set_new(b->root, "loaded", loaded);
     json_object_set_new(b->root, "merged", json_array());
@@ -229,7 +225,7 @@ static int read_list(batch *b)
     json_t *defaults = json_object_get(loaded, "defaults"), *empty = json_object();
     if (!json_is_array(list) || json_array_size(list) == 0) {
         json_decref(empty);
-        return cli_error("'%s' holds no jobs: {\"jobs\": [{\"input\": ..., \"output\": ...}, ...]}",
+        return cli_error("'%s' contains no jobs: {\"jobs\": [{\"input\": ..., \"output\": ...}, ...]}",
                          b->arguments->positionals[0]);
     }
 
@@ -239,7 +235,6 @@ static int read_list(batch *b)
     json_object_set_new(b->root, "expanded", expanded);
     list = expanded;
 
-    /* every job */
     b->job_count = (int)json_array_size(list);
     b->jobs = cli_allocate((size_t)b->job_count, sizeof *b->jobs);
     b->processes = cli_allocate((size_t)b->job_count, sizeof *b->processes);
@@ -383,7 +378,6 @@ static void take_reason(batch_job *job)
 
 static void end_job(batch *b, batch_job *job, int exit_code)
 {
-    /* how it ended */
     job->seconds = cli_clock() - job->start;
     job->exit_code = exit_code;
 
@@ -391,7 +385,6 @@ static void end_job(batch *b, batch_job *job, int exit_code)
     take_reason(job);
     job->status = job->exit_code == CLI_OK ? BATCH_DONE : BATCH_FAILED;
 
-    /* the process that joined pieces wrote its own record */
     bool recorded = job->piece_count && batch_job_done(job);
     if (job->status == BATCH_DONE && !recorded) {
         json_t *report = batch_json_read(job->report), *record = json_object();
@@ -406,7 +399,7 @@ static void end_job(batch *b, batch_job *job, int exit_code)
                       job->failure);
     }
 
-    /* the report is part of the record now */
+    /* the record contains the report */
     system_remove(job->report);
     b->finished++;
     say(b, job, job->status == BATCH_DONE ? "done" : "failed");
@@ -417,13 +410,11 @@ static int run_jobs(batch *b, int first, int last)
 {
     int running = 0, next = first;
     while (running > 0 || next < last) {
-        /* start as many as may run at once */
         while (running < b->parallel && next < last && !cli_interrupted()) {
             batch_job *job = &b->jobs[next];
-            if (job->piece_count && running > 0) break; /* its pieces first */
+            if (job->piece_count && running > 0) break; /* wait for its pieces */
             next++;
 
-            /* what is done already */
             sweep(job);
             if (!cli_flag(b->arguments, "force") && batch_job_done(job)) {
                 job->status = BATCH_SKIPPED;
@@ -437,7 +428,6 @@ static int run_jobs(batch *b, int first, int last)
         }
         if (running == 0) break;
 
-        /* the next one that ends */
         int exit_code;
         int ended = process_wait_any(b->processes, b->job_count, &exit_code);
         if (ended < 0) return cli_error("lost a process: %s", strerror(errno));
@@ -448,14 +438,13 @@ static int run_jobs(batch *b, int first, int last)
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 
-/* One job of the list, as a task of a cluster runs it. */
+/* Run one job of the list, as a cluster task. */
 static int run_task(batch *b, int task)
 {
-    /* one job, by its place in the list */
-    if (task >= b->job_count) return cli_error("the list has no job %d: the last one is %d", task, b->job_count - 1);
+    if (task >= b->job_count) return cli_error("the list has no job %d; the last is %d", task, b->job_count - 1);
     batch_job *job = &b->jobs[task];
 
-    /* a joined clip has no bake of its own */
+    /* a joined clip has no bake */
     if (job->piece_count) {
         if (!cli_flag(b->arguments, "force") && batch_job_done(job)) return CLI_OK;
         job->start = cli_clock();
@@ -476,7 +465,6 @@ static int write_summary(const batch *b, int counts[BATCH_STATUS_COUNT])
     char *path = cli_format("%s.summary.json", b->arguments->positionals[0]);
     json_t *root = json_object(), *list = json_array();
 
-    /* counts */
     json_object_set_new(root, "schema", json_integer(1));
     json_object_set_new(root, "version", cli_json_string(cutis_version()));
     for (int i = BATCH_DONE; i <= BATCH_FAILED; i++)
@@ -484,7 +472,6 @@ static int write_summary(const batch *b, int counts[BATCH_STATUS_COUNT])
     json_object_set_new(root, "left", json_integer(counts[BATCH_WAITING] + counts[BATCH_RUNNING]));
     json_object_set_new(root, "jobs", list);
 
-    /* jobs */
     for (int i = 0; i < b->job_count; i++) {
         const batch_job *job = &b->jobs[i];
         json_t *entry = json_object();
@@ -503,7 +490,6 @@ static int write_summary(const batch *b, int counts[BATCH_STATUS_COUNT])
         json_array_append_new(list, entry);
     }
 
-    /* save it, and sum up on the terminal */
     int status = cli_json_save(root, path);
     if (status == CLI_OK)
         printf("%d done, %d skipped, %d failed%s: %s\n", counts[BATCH_DONE], counts[BATCH_SKIPPED],
@@ -514,7 +500,6 @@ static int write_summary(const batch *b, int counts[BATCH_STATUS_COUNT])
 
 static int run(const cli_arguments *arguments)
 {
-    /* the list */
     batch b = {.arguments = arguments, .parallel = cli_integer(arguments, "jobs")};
     if (!system_program(b.program, sizeof b.program))
         snprintf(b.program, sizeof b.program, "cutis"); /* from the path */
@@ -523,7 +508,6 @@ static int run(const cli_arguments *arguments)
     bool status_only = cli_flag(arguments, "status");
     bool cluster = cli_flag(arguments, "slurm") || cli_flag(arguments, "resubmit");
 
-    /* what is asked for */
     if (status == CLI_OK && status_only) {
         status = farm_status(&b);
     } else if (status == CLI_OK && cluster) {
@@ -543,7 +527,6 @@ static int run(const cli_arguments *arguments)
         if (status == CLI_OK && counts[BATCH_FAILED]) status = CLI_FAILURE;
     }
 
-    /* jobs and what they hold */
     for (int i = 0; b.jobs && i < b.job_count; i++) {
         for (int k = 0; k < b.jobs[i].argc; k++) free(b.jobs[i].argv[k]);
         free(b.jobs[i].argv);
@@ -562,7 +545,7 @@ static const cli_option options[] = {
      .letter = 'j',
      .kind = CLI_INTEGER,
      .value = "N",
-     .help = "bakes at a time; each gets an equal share of the processors",
+     .help = "number of parallel bakes; each gets an equal share of the processors",
      .fallback = "1",
      .min = 1,
      .max = 256},
@@ -574,7 +557,9 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "OPTIONS",
      .help = "options for sbatch, as in --sbatch='--partition=long --time=60 --cpus-per-task=2'"},
-    {.name = "status", .kind = CLI_FLAG, .help = "show what is done, running and failed, with reasons, and return"},
+    {.name = "status",
+     .kind = CLI_FLAG,
+     .help = "list the jobs that are done, running and failed, with reasons, and return"},
     {.name = "resubmit",
      .kind = CLI_FLAG,
      .help = "like --slurm, but only jobs that failed or were lost with their node"},
@@ -589,18 +574,18 @@ static const cli_option options[] = {
 const cli_command cmd_batch = {
     .name = "batch",
     .usage = "JOBS.json [--jobs N]",
-    .summary = "run a list of bakes; run again, it resumes",
+    .summary = "run a list of bakes; rerun to resume",
     .description =
         "JOBS.json: {\"defaults\": {\"solver\": \"layers\"}, \"jobs\": [{\"input\": \"hero.glb\", \"clip\": \"walk\", "
         "\"output\": \"walk.glb\", \"loop\": true, \"check\": \"volume_error_max<0.01\", \"set\": {\"layers\": "
         "{\"fat_stiffness\": 10}}}, ...]}. Keys are the options of 'cutis bake'; those of a job override the "
         "defaults.\n"
-        "Each bake runs in its own process. OUTPUT.job.json beside each output records what it was made from: when the "
-        "list is run again, jobs with the same inputs, parameters and version are skipped. It is safe to interrupt at "
-        "any time; finished outputs are kept. The exit code is 1 when a job failed.\n"
-        "A job with \"split\": SECONDS is baked in pieces in parallel, which are then joined.\n"
-        "With --slurm the list runs on a cluster, one task a job, with the same records, so that either can continue "
-        "where the other stopped.",
+        "Each bake runs in its own process. OUTPUT.job.json beside each output records its inputs, parameters and "
+        "version. A rerun skips jobs whose record is current. You can interrupt at any time; finished outputs are "
+        "kept. The exit code is 1 when a job failed.\n"
+        "A job with \"split\": SECONDS is baked in parallel pieces, which are then joined.\n"
+        "With --slurm the list runs on a cluster, one task per job. The records are the same, so a list can be "
+        "continued on either.",
     .examples = "cutis batch jobs.json --jobs 4\n"
                 "cutis batch jobs.json --slurm --jobs 100 --sbatch='--partition=long --time=60'\n"
                 "cutis batch jobs.json --status",

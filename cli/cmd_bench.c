@@ -1,7 +1,7 @@
 /*
  * cmd_bench.c: the benchmark table.
  *
- * Times are minima over many runs: on a shared machine everything that disturbs a run makes it longer.
+ * Times are minima over many runs, because disturbances on a shared machine only make a run longer.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static const bench *const benches[] = {BENCHES(LIST)};
 
 struct bench_context {
     double seconds;
-    cutis_pool *pool; /* of the last thread count asked for */
+    cutis_pool *pool; /* for the last thread count requested */
     int row_count;
     bench_row *rows;
 };
@@ -52,7 +52,7 @@ void bench_add(bench_context *context, const bench_row *row)
     context->rows[context->row_count++] = *row;
 }
 
-/* Most steps of a row whose slowest one is told. */
+/* Maximum number of steps of a row for which the slowest step is reported. */
 enum { STEPS_TOLD = 64 };
 
 static int compare_doubles(const void *a, const void *b)
@@ -98,7 +98,6 @@ int bench_steps(const bench_context *context, const cutis_model *model, cutis_st
         }
         double ms = (cli_clock() - begin) * 1e3 / steps;
 
-        /* keep the fastest */
         if (runs > 0 && ms >= row->ms) continue;
         row->ms = ms;
         for (int p = 0; p < row->part_count; p++) row->part_ms[p] = parts[p] / steps;
@@ -130,7 +129,6 @@ static int clip_start(const bench_clip *clip, const cutis_character *character, 
         cutis_state_create(*model, NULL, state, &error) != CUTIS_OK)
         return cli_library_error(&error);
 
-    /* into the motion */
     cutis_state_step(*model, *state, input, duration);
     return CLI_OK;
 }
@@ -150,13 +148,11 @@ int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *ro
     cutis_model *model = NULL, *exact_model = NULL;
     cutis_state *state = NULL, *exact = NULL;
 
-    /* character and motion */
     cutis_pool *pool = bench_pool(context, row->threads);
     if (!pool) return CLI_FAILURE;
     if (cutis_zoo_make(clip->character, clip->resolution, NULL, &character, &error) != CUTIS_OK)
         return cli_library_error(&error);
 
-    /* what it holds */
     if (clip->prop) {
         cutis_prop_request request = {.name = clip->prop};
         cutis_character *more;
@@ -172,7 +168,6 @@ int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *ro
     double duration = motion.lead_in + clip->time;
     int status = clip_start(clip, character, &input, duration, &model, &state);
 
-    /* the error there */
     if (status == CLI_OK && clip->reference) {
         status = clip_start(clip->reference, character, &input, duration, &exact_model, &exact);
         if (status == CLI_OK)
@@ -202,12 +197,11 @@ static json_t *rows_json(const bench_context *context)
 {
     json_t *rows = json_array();
     for (int i = 0; i < context->row_count; i++) {
-        /* what every row has */
         const bench_row *row = &context->rows[i];
         json_t *object = json_pack("{s:s, s:I, s:i, s:o}", "name", row->name, row->element, (json_int_t)row->count,
                                    "threads", row->threads, "ms", cli_json_real(row->ms));
 
-        /* what a benchmark may have besides its time */
+        /* optional fields */
         if (row->each) {
             char key[64];
             snprintf(key, sizeof key, "ns_per_%s", row->each);
@@ -269,7 +263,6 @@ static void print_rows(const bench_context *context)
             cli_table_cell(table, "%s", "");
         }
 
-        /* error */
         if (row->error > 0)
             cli_table_cell(table, "%.1e", row->error);
         else
@@ -309,18 +302,16 @@ static int unknown_bench(const cli_arguments *arguments, const char *name)
 
 static int run(const cli_arguments *arguments)
 {
-    /* the names alone */
     if (arguments->positional_count == 1 && strcmp(arguments->positionals[0], "list") == 0) {
         for (int i = 0; i < CLI_COUNT(benches); i++) printf("%-10s %s\n", benches[i]->name, benches[i]->summary);
         return CLI_OK;
     }
 
-    /* names first: a mistyped one must not end a long run */
+    /* check the names before a long run */
     int wanted = arguments->positional_count;
     for (int i = 0; i < wanted; i++)
         if (!find_bench(arguments->positionals[i])) return unknown_bench(arguments, arguments->positionals[i]);
 
-    /* one after the other */
     bench_context context = {.seconds = cli_number(arguments, "seconds")};
     cli_progress progress;
     int total = wanted ? wanted : CLI_COUNT(benches), status = CLI_OK;
@@ -331,7 +322,6 @@ static int run(const cli_arguments *arguments)
     }
     cli_progress_end(&progress);
 
-    /* as asked for */
     if (status == CLI_OK && cli_flag(arguments, "json"))
         status = cli_json_print(rows_json(&context));
     else if (status == CLI_OK)
@@ -356,8 +346,8 @@ const cli_command cmd_bench = {
     .name = "bench",
     .usage = "[NAME ...|list] [--json]",
     .summary = "run benchmarks",
-    .description = "Runs the named benchmarks, or all; 'cutis bench list' names them. A time is the least of many runs "
-                   "of one frame or step.",
+    .description = "Runs the named benchmarks, or all; 'cutis bench list' names them. A time is the minimum over many "
+                   "runs of one frame or step.",
     .examples = "cutis bench lbs\ncutis bench --json",
     .options = options,
     .option_count = CLI_COUNT(options),

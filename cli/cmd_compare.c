@@ -190,9 +190,8 @@ static void print_table(const comparison *c)
 {
     char bytes[32];
     cli_table *table = cli_table_create("lrrrrrrrrrrrl");
-    cli_table_heads(table,
-                    "solver|volume %|union %|intersections|stretch p99|jitter 1/s2|jiggle 1/s|off %|turned|torn %|ms a "
-                    "frame|memory|verdict");
+    cli_table_heads(table, "solver|volume %|union %|intersections|stretch p99|jitter 1/s2|jiggle 1/s|off %|turned|torn "
+                           "%|ms per frame|memory|verdict");
 
     /* a row for each solver that could take the character */
     for (int i = 0; i < c->count; i++) {
@@ -275,7 +274,6 @@ static int draw(const comparison *c, bool props, const char *output, const char 
     }
     for (int i = 0; extra[i]; i++) argv[argc++] = (char *)extra[i];
 
-    /* run it */
     cli_arguments arguments;
     bool help;
     int status = cli_parse(&cmd_render, argc, argv, &arguments, &help);
@@ -460,7 +458,6 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
         fprintf(file, "<text x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">%d</text>\n",
                 left + (width - 10 - left) * k / 4, height - 8, (frames - 1) * k / 4);
 
-    /* one curve each */
     for (int i = 0; i < c->count; i++) {
         const cutis_bake_result *r = c->entries[i].result;
         if (!c->entries[i].result) continue;
@@ -476,7 +473,6 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
         fprintf(file, "\"/>\n");
     }
 
-    /* the legend */
     fprintf(file, "</svg>\n<p class=\"legend\">");
     for (int i = 0; i < c->count; i++)
         if (c->entries[i].result)
@@ -488,10 +484,11 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
 static void write_table(FILE *file, const comparison *c)
 {
     char bytes[32];
-    fprintf(file, "<table><tr><th>solver<th>volume error, largest<th>the same, overlaps once<th>intersections, "
-                  "most<th>stretch, 99th percentile"
-                  "<th>jitter, 1/s&sup2;<th>jiggle, 1/s<th>from linear skinning, largest<th>turned, 95th percentile"
-                  "<th>ms a frame<th>memory</tr>\n");
+    fprintf(file,
+            "<table><tr><th>solver<th>largest volume error<th>the same, overlaps counted once<th>most "
+            "intersections<th>stretch, 99th percentile"
+            "<th>jitter, 1/s&sup2;<th>jiggle, 1/s<th>largest distance from linear skinning<th>rotation, 95th percentile"
+            "<th>ms per frame<th>memory</tr>\n");
 
     /* a row each */
     for (int i = 0; i < c->count; i++) {
@@ -543,7 +540,6 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
     for (int i = 0; i < c->count && !first; i++)
         if (c->entries[i].result) first = c->entries[i].result;
 
-    /* head */
     fprintf(file, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
                   "content=\"width=device-width\"><title>");
     write_escaped(file, c->input);
@@ -566,8 +562,8 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
     write_table(file, c);
     write_verdicts(file, c);
     write_image(file, bend, "the frame in the middle of the clip");
-    write_plot(file, c, "Volume, percent of rest, over frames", true);
-    write_plot(file, c, "Time of a frame, milliseconds, logarithmic", false);
+    write_plot(file, c, "Volume over frames, percent of rest", true);
+    write_plot(file, c, "Time per frame, milliseconds, logarithmic", false);
     write_image(file, sheet, "the clip");
 
     /* a full disk shows when the file is closed */
@@ -614,12 +610,10 @@ static int run(const cli_arguments *arguments)
         return status;
     }
 
-    /* what is written */
     char *sheet = cli_format("%s/sheet.png", c.folder), *bend = cli_format("%s/bend.png", c.folder);
     char *page = cli_format("%s/index.html", c.folder), *report = cli_format("%s/compare.json", c.folder);
     char *film = cli_format("%s/film.png", c.folder);
 
-    /* run, draw, write */
     status = run_solvers(&c);
     if (status == CLI_OK) {
         /* how many frames there are */
@@ -629,7 +623,6 @@ static int run(const cli_arguments *arguments)
         char *middle = cli_format("%d", frames / 2);
         const char *one[] = {"--frame", middle, NULL}, *all[] = {"--sheet", NULL};
 
-        /* table and pictures */
         print_table(&c);
         bool props = props_are_shown(&c);
         status = draw(&c, props, bend, one);
@@ -659,7 +652,7 @@ static int run(const cli_arguments *arguments)
 static const cli_option options[] = {
     CLI_OPTION_OUTPUT("DIR", "folder for the page, the sheet and the caches"),
     CLI_OPTION_CLIP("clip to compare; default: the first"),
-    CLI_OPTION_MOTION("take the motion from this file in place of a clip; a mesh without a skeleton is rigged first"),
+    CLI_OPTION_MOTION("use the motion of this file as the clip; a mesh without a skeleton is rigged first"),
     CLI_OPTION_PROP,
     {.name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; default: all"},
     {.name = "amount",
@@ -677,12 +670,14 @@ const cli_command cmd_compare = {
     .description =
         "Bakes the clip with each solver, prints one table and writes DIR/index.html (one file with table, pictures, "
         "plots, and a player with a slider between two solvers), DIR/sheet.png, DIR/compare.json (the report of each "
-        "bake) and a cache for each.\n"
-        "volume: largest change against rest. intersections: most pairs of triangles in a frame. stretch: 99th "
-        "percentile over edges and frames. jitter: RMS acceleration over the size. jiggle: RMS speed of the flesh "
-        "against linear-blend skinning, over the size. off: largest distance from linear-blend skinning, in percent of "
-        "the size; turned: 95th percentile of the rotation of patches against it, in degrees; torn: near points that "
-        "are torn apart. memory: of model and state. The size is the bounding-box diagonal at rest.",
+        "bake) and one cache per solver.\n"
+        "volume: largest change against rest. intersections: largest number of triangle pairs in a frame. stretch: "
+        "99th "
+        "percentile over edges and frames. jitter: RMS acceleration divided by the size. jiggle: RMS speed of the "
+        "flesh relative to linear-blend skinning, divided by the size. off: largest distance from linear-blend "
+        "skinning, in percent of "
+        "the size; turned: 95th percentile of the rotation of patches against it, in degrees; torn: share of nearby "
+        "points that are torn apart. memory: of model and state. The size is the bounding-box diagonal at rest.",
     .examples = "cutis compare arm --clip flex -o out/arm\n"
                 "cutis compare hero.glb --solvers lbs,layers,layers+slide -o out/hero\n"
                 "cutis compare hero.glb --solvers layers --amount 0,1,2 -o out/hero",

@@ -1,11 +1,9 @@
-/*
- * cmd_completion.c: the bash completion, made from the command tables; `make install` puts it in place.
- */
+/* cmd_completion.c: the bash completion, generated from the command tables and installed by `make install`. */
 #include <string.h>
 
 #include "cli.h"
 
-/* What may stand for a value, by the name that help gives it: the rest completes to files. */
+/* Print possible values of an option, by the value's name in help. Others complete to files. */
 static void print_values(const cli_option *option)
 {
     if (option->kind == CLI_CHOICE) {
@@ -20,14 +18,12 @@ static void print_command(const cli_command *command)
 {
     printf("    %s)\n        options=\"", command->name);
 
-    /* names of options */
     const cli_option *option;
     for (int i = 0; (option = cli_option_at(command, i)); i++) {
         if (option->letter) printf("-%c ", option->letter);
         printf("--%s ", option->name);
     }
 
-    /* values of options */
     printf("\"\n        case \"$previous\" in\n");
     for (int i = 0; (option = cli_option_at(command, i)); i++) {
         if (option->kind == CLI_FLAG) continue;
@@ -40,7 +36,6 @@ static void print_command(const cli_command *command)
     }
     printf("        esac\n");
 
-    /* plain arguments */
     if (strcmp(command->name, "solvers") == 0) {
         printf("        plain=\"");
         for (int i = 0; i < cutis_solver_count(); i++) printf("%s ", cutis_solver(i)->name);

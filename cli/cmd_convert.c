@@ -48,10 +48,9 @@ static int run(const cli_arguments *arguments)
     if (!cli_has_ending(path, ".glb") && !cli_has_ending(path, ".vrm") && !cli_has_ending(path, ".obj"))
         return cli_usage_error(arguments, "'%s' must end in .glb, .vrm or .obj", path);
     if (!cli_compression(compress, &compression))
-        return cli_usage_error(arguments, "--compress %s: give none, quantize or meshopt", compress);
+        return cli_usage_error(arguments, "--compress takes none, quantize or meshopt, not '%s'", compress);
     if (!system_look(source, &about)) return cli_error("there is no file '%s'", source);
 
-    /* the output */
     int status = cli_check_output(path, source, false);
     if (status != CLI_OK) return status;
 
@@ -62,12 +61,10 @@ static int run(const cli_arguments *arguments)
         cutis_character_destroy(character);
     }
 
-    /* convert */
     cutis_convert_info info;
     cutis_error error;
     if (cutis_convert(source, path, compression, NULL, &info, &error) != CUTIS_OK) return cli_library_error(&error);
 
-    /* what was written */
     system_file written;
     if (cli_flag(arguments, "quiet") || !system_look(path, &written)) return CLI_OK;
     printf("%s: %.3g MB from %.3g MB", path, (double)written.size / 1e6, (double)about.size / 1e6);
@@ -88,8 +85,8 @@ const cli_command cmd_convert = {
     .name = "convert",
     .usage = "IN OUT.glb|.obj [--compress quantize|meshopt]",
     .summary = "convert any file that cutis reads to .glb, or its rest mesh to .obj",
-    .description = "A glTF file keeps everything it holds; Draco and meshopt compression is unpacked, and images "
-                   "beside it are embedded. Of other formats mesh, skeleton, weights, clips, morph targets and texture "
+    .description = "A glTF file keeps all of its contents; Draco and meshopt compression is decompressed, and external "
+                   "images are embedded. From other formats, mesh, skeleton, weights, clips, morph targets and texture "
                    "coordinates are kept, and materials with their base colours and images.",
     .examples = "cutis convert hero.fbx hero.glb\ncutis convert packed.glb plain.glb\ncutis convert hero.glb small.glb "
                 "--compress meshopt",

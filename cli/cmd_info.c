@@ -1,17 +1,15 @@
-/*
- * cmd_info.c: what a character holds, and what is wrong with it.
- */
+/* cmd_info.c: print the contents of a character and its problems. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
-/* Everything that info derives, so that text and JSON say the same. */
+/* All derived data, shared by the text and the JSON output. */
 typedef struct findings {
     cutis_topology topology;
     int influence_max, deforming_joint_count, unskinned_vertex_count;
-    char **problems; /* sentences: the character's warnings and what the topology shows */
+    char **problems; /* sentences: the character's warnings and problems of the topology */
     int problem_count;
     const char *unit_hint; /* or NULL */
 } findings;
@@ -28,10 +26,9 @@ static void find_problems(const cutis_character *character, findings *f)
 {
     const cutis_topology *t = &f->topology;
 
-    /* what the reader found */
     for (int i = 0; i < character->warning_count; i++) add_problem(f, cli_format("%s", character->warnings[i]));
 
-    /* what the surface is like */
+    /* problems of the surface */
     const struct {
         int count;
         const char *what, *so;
@@ -40,7 +37,7 @@ static void find_problems(const cutis_character *character, findings *f)
         {t->nonmanifold_edge_count, "edge", "shared by three or more triangles"},
         {t->nonmanifold_point_count, "point", "where separate sheets of the surface touch"},
         {t->inconsistent_edge_count, "edge", "whose two triangles face opposite ways"},
-        {t->degenerate_triangle_count, "triangle", "of no area"},
+        {t->degenerate_triangle_count, "triangle", "of zero area"},
         {t->isolated_point_count, "point", "used by no face"},
         {t->self_intersection_count, "pair", "of triangles that intersect at rest"},
     };
@@ -49,11 +46,9 @@ static void find_problems(const cutis_character *character, findings *f)
             add_problem(f, cli_format("%d %s%s%s%s", checks[i].count, checks[i].what, plural(checks[i].count),
                                       i == 0 ? ": " : " ", checks[i].so));
 
-    /* orientation */
     if (t->boundary_edge_count == 0 && t->inconsistent_edge_count == 0 && t->volume < 0)
         add_problem(f, cli_format("the surface is inside out: its volume is negative"));
 
-    /* weights */
     if (character->joint_count && f->unskinned_vertex_count == character->vertex_count)
         add_problem(f, cli_format("there are joints, but no vertex has a weight"));
     else if (character->joint_count && f->unskinned_vertex_count)
@@ -61,11 +56,11 @@ static void find_problems(const cutis_character *character, findings *f)
                     cli_format("%d of %d vertices have no weight", f->unskinned_vertex_count, character->vertex_count));
 }
 
-/* A body is 0.02 m (a finger) to 10 m (a dinosaur) long; what is far off was probably made in other units. */
+/* A body is 0.02 m (a finger) to 10 m (a dinosaur) long; other sizes suggest another unit. */
 static const char *find_unit_hint(double size)
 {
-    if (size > 5000) return "millimetres, taken for metres";
-    if (size > 25) return "centimetres, taken for metres";
+    if (size > 5000) return "millimetres, read as metres";
+    if (size > 25) return "centimetres, read as metres";
     if (size < 0.005) return "metres, scaled down";
     return NULL;
 }
@@ -84,7 +79,6 @@ static int find_all(const cutis_character *character, findings *f)
     }
     for (int i = 0; i < character->joint_count; i++) f->deforming_joint_count += character->joints[i].deforms;
 
-    /* unit and problems */
     f->unit_hint = find_unit_hint((double)character->size);
     find_problems(character, f);
     return CLI_OK;
@@ -120,7 +114,6 @@ static void print_parts(const cutis_character *character)
     printf("parts\n");
     cli_table *table = cli_table_create("lrrl");
 
-    /* a row each, as far as they are shown */
     for (int i = 0; i < character->part_count && i < SHOWN; i++) {
         const cutis_part *part = &character->parts[i];
         cli_table_cell(table, "%s", part->name);
@@ -147,7 +140,6 @@ static void print_text(const cutis_character *character, const findings *f, cons
     char a[32], b[32], c[32];
     const float *low = character->bounds_min, *high = character->bounds_max;
 
-    /* the surface */
     printf("%s\n", character->name);
     print_details(details);
     printf("mesh       %s vertices, %s points, %s faces", cli_format_count(character->vertex_count, a),
@@ -159,7 +151,6 @@ static void print_text(const cutis_character *character, const findings *f, cons
     printf(", %d part%s%s\n", character->part_count, plural(character->part_count),
            character->texcoords ? ", texture coordinates" : "");
 
-    /* its size and whether it is closed */
     printf("size       %.4g x %.4g x %.4g units, diagonal %.4g%s%s\n", (double)(high[0] - low[0]),
            (double)(high[1] - low[1]), (double)(high[2] - low[2]), (double)character->size,
            f->unit_hint ? "; probably " : "", f->unit_hint ? f->unit_hint : "");
@@ -171,9 +162,8 @@ static void print_text(const cutis_character *character, const findings *f, cons
     if (t->closed_component_count) printf(", volume %.4g", t->volume);
     printf("\n");
 
-    /* what moves it, and what else the file holds */
     if (character->joint_count)
-        printf("skeleton   %d joints, %d of them deform, at most %d influence%s a vertex\n", character->joint_count,
+        printf("skeleton   %d joints, %d of them deform, at most %d influence%s per vertex\n", character->joint_count,
                f->deforming_joint_count, f->influence_max, plural(f->influence_max));
     else
         printf("skeleton   none\n");
@@ -186,7 +176,6 @@ static void print_text(const cutis_character *character, const findings *f, cons
         printf("setting    %s=%s\n", character->settings[i].key, character->settings[i].value);
     print_parts(character);
 
-    /* joints and clips */
     if (character->joint_count) {
         printf("joints\n");
         print_joints(character, -1, 0);
@@ -214,7 +203,6 @@ static void print_text(const cutis_character *character, const findings *f, cons
         printf("clips      none\n");
     }
 
-    /* problems */
     printf(f->problem_count ? "problems\n" : "problems   none\n");
     for (int i = 0; i < f->problem_count; i++) printf("  %s\n", f->problems[i]);
 }
@@ -267,7 +255,6 @@ static json_t *info_json(const cutis_character *character, const findings *f)
     json_t *parts = json_array(), *maps = json_array(), *morphs = json_array(), *problems = json_array();
     json_t *low = json_array(), *high = json_array();
 
-    /* lists */
     for (int i = 0; i < character->part_count; i++)
         json_array_append_new(parts,
                               json_pack("{s:o, s:o, s:i, s:i}", "name", cli_json_string(character->parts[i].name),
@@ -285,19 +272,17 @@ static json_t *info_json(const cutis_character *character, const findings *f)
         json_array_append_new(high, cli_json_real((double)character->bounds_max[i]));
     }
 
-    /* settings */
     json_t *settings = json_object();
     for (int i = 0; i < character->setting_count; i++)
         json_object_set_new(settings, character->settings[i].key, cli_json_string(character->settings[i].value));
 
-    /* all of it */
     json_t *root = json_pack("{s:o, s:i, s:i, s:i, s:i, s:i, s:f, s:o, s:o, s:o}", "name",
                              cli_json_string(character->name), "vertices", character->vertex_count, "points",
                              character->point_count, "faces", character->face_count, "quads", f->topology.quad_count,
                              "triangles", character->triangle_count, "size", (double)character->size, "bounds_min", low,
                              "bounds_max", high, "topology", topology_json(&f->topology));
 
-    /* what the surface does not tell */
+    /* data that is not part of the topology */
     json_object_set_new(root, "unit_hint", cli_json_string(f->unit_hint));
     json_object_set_new(root, "texture_coordinates", json_boolean(character->texcoords != NULL));
     json_object_set_new(root, "influences_max", json_integer(f->influence_max));
@@ -337,11 +322,9 @@ static int run(const cli_arguments *arguments)
     cutis_character *character = cli_load_character(arguments->positionals[0], true, &status);
     if (!character) return status;
 
-    /* problems and details */
     status = find_all(character, &f);
     cutis_file_details *details = find_details(arguments->positionals[0]);
 
-    /* as asked for */
     if (status == CLI_OK && cli_flag(arguments, "json")) {
         json_t *root = info_json(character, &f);
         details_json(root, details);
@@ -361,8 +344,8 @@ const cli_command cmd_info = {
     .name = "info",
     .usage = "FILE|NAME [--json]",
     .summary = "mesh, joints, clips and problems of a character",
-    .description = "Prints what a character holds and what is wrong with it. A problem is not an error: the exit code "
-                   "is 0 as long as the file can be used.",
+    .description = "Prints the contents of a character and its problems. A problem is not an error: the exit code is 0 "
+                   "if the file can be used.",
     .examples = "cutis info hero.glb\ncutis info arm --json",
     .positional_min = 1,
     .positional_max = 1,

@@ -20,7 +20,6 @@ static int run(const cli_arguments *arguments)
     int status = cli_check_output(path, NULL, false);
     if (status != CLI_OK) return status;
 
-    /* make, save */
     cutis_character *character;
     cutis_result result = cutis_zoo_make(name, cli_number(arguments, "resolution"), NULL, &character, &error);
     if (result != CUTIS_OK) return cli_library_error(&error);

@@ -1,13 +1,11 @@
-/*
- * cmd_manual.c: the manual page in troff, made from the command tables; `make install` puts it in place.
- */
+/* cmd_manual.c: the manual page in troff, generated from the command tables and installed by `make install`. */
 #include <string.h>
 
 #include "cli.h"
 
 extern const cli_command cmd_manual;
 
-/* Text with what troff would take for its own escaped; a line must not begin with a dot or a quote. */
+/* Print text with troff characters escaped. A line must not begin with a dot or a quote. */
 static void print_text(const char *text)
 {
     bool line_start = true;
@@ -63,7 +61,6 @@ static void print_option(const cli_option *option)
 
 static void print_command(const cli_command *command)
 {
-    /* name and summary */
     printf(".SS cutis %s ", command->name);
     print_text(command->usage);
     printf("\n");
@@ -76,7 +73,6 @@ static void print_command(const cli_command *command)
         printf("\n");
     }
 
-    /* options */
     for (int i = 0; i < command->option_count; i++) print_option(&command->options[i]);
     if (command->json) print_option(cli_find_option(command, "json"));
 
@@ -90,13 +86,12 @@ static int run(const cli_arguments *arguments)
 {
     (void)arguments;
 
-    /* head */
     printf(".TH CUTIS 1 \"\" \"cutis %s\" \"User Commands\"\n", cutis_version());
-    printf(".SH NAME\ncutis \\- physically based skin for animated characters\n");
+    printf(".SH NAME\ncutis \\- physically based skin and flesh for animated characters\n");
     printf(".SH SYNOPSIS\n.B cutis\n.I COMMAND\n[arguments]\n");
-    printf(".SH DESCRIPTION\ncutis takes a character (mesh, skeleton and motion) and gives it back deformed by "
-           "simulation. The name of a built\\-in character may stand wherever a file may. Results go to standard "
-           "output, errors, warnings and progress to standard error.\n");
+    printf(".SH DESCRIPTION\ncutis simulates the skin and flesh of a character (mesh, skeleton and motion) and writes "
+           "the result. Wherever a file is expected, the name of a built\\-in character may be used. Results go to "
+           "standard output; errors, warnings and progress go to standard error.\n");
 
     /* what the tables say */
     printf(".SH COMMANDS\n");
@@ -109,7 +104,6 @@ static int run(const cli_arguments *arguments)
     print_option(cli_find_option(&cmd_manual, "threads"));
     print_option(cli_find_option(&cmd_manual, "help"));
 
-    /* solvers */
     printf(".SH SOLVERS\n");
     for (int i = 0; i < cutis_solver_count(); i++) {
         printf(".TP\n\\fB%s\\fR\n", cutis_solver(i)->name);
@@ -117,16 +111,15 @@ static int run(const cli_arguments *arguments)
         putchar('\n');
     }
 
-    /* exit codes */
     printf(".SH EXIT STATUS\n");
     const struct {
         int code;
         const char *what;
     } codes[] = {{CLI_OK, "done"},
-                 {CLI_FAILURE, "a file, the data or the machine does not allow it"},
-                 {CLI_USAGE, "the command line is wrong"},
+                 {CLI_FAILURE, "an error of a file, the data or the machine"},
+                 {CLI_USAGE, "invalid command line"},
                  {CLI_CHECK, "a quality bound was not met"},
-                 {CLI_INTERRUPTED, "interrupted; nothing half done is left behind"}};
+                 {CLI_INTERRUPTED, "interrupted; no partial output is left"}};
 
     for (int i = 0; i < CLI_COUNT(codes); i++) printf(".TP\n%d\n%s\n", codes[i].code, codes[i].what);
     return CLI_OK;

@@ -21,10 +21,10 @@ static void print_text(const cutis_quality *q, double fps)
         const char *name, *what;
         bool whole;
         double value;
-        int frame; /* where it is worst; -1: not told */
+        int frame; /* the worst frame; -1: not applicable */
     } rows[] = {
         {"frames", "frames in the cache", true, q->frames, -1},
-        {"fps", "frames per second, as the cache tells or --fps says", false, fps, -1},
+        {"fps", "frames per second, from the cache or --fps", false, fps, -1},
         {"vertices", "vertices of the character", true, q->vertices, -1},
         {"size", "diagonal of the rest pose's bounds, units", false, q->size, -1},
         {"volume_rest", "volume of the closed parts at rest, units cubed", false, q->volume_rest, -1},
@@ -34,16 +34,15 @@ static void print_text(const cutis_quality *q, double fps)
         {"volume_union", "largest error of the volume with overlaps counted once", false, q->volume_union,
          q->worst_union_frame},
         {"self_intersections_rest", "intersecting pairs of triangles at rest", true, q->self_intersections_rest, -1},
-        {"self_intersections_max", "the most in one frame", true, q->self_intersections_max,
-         q->worst_intersection_frame},
+        {"self_intersections_max", "maximum over frames", true, q->self_intersections_max, q->worst_intersection_frame},
         {"self_intersections_mean", "mean over frames", false, q->self_intersections_mean, -1},
-        {"penetration_max", "deepest surface point inside the body, over the size", false, q->penetration_max,
+        {"penetration_max", "deepest surface point inside the body, divided by the size", false, q->penetration_max,
          q->worst_penetration_frame},
         {"stretch_p99", "99th percentile of edge stretch, max(l / l0, l0 / l)", false, q->stretch_p99, -1},
-        {"area_distortion_p99", "the same of triangle areas", false, q->area_distortion_p99, -1},
-        {"min_section_ratio", "smallest cross-section around a bone over rest", false, q->min_section_ratio,
+        {"area_distortion_p99", "the same for triangle areas", false, q->area_distortion_p99, -1},
+        {"min_section_ratio", "smallest cross-section around a bone, divided by rest", false, q->min_section_ratio,
          q->worst_section_frame},
-        {"acceleration_rms", "jitter: acceleration over the size, 1/s^2", false, q->acceleration_rms, -1},
+        {"acceleration_rms", "jitter: RMS acceleration divided by the size, 1/s^2", false, q->acceleration_rms, -1},
         {"non_finite", "values that are not finite", true, q->non_finite, -1},
     };
 
@@ -66,7 +65,7 @@ static void print_text(const cutis_quality *q, double fps)
 
 /* ---- against linear skinning ---- */
 
-/* The clip that the frames show: the one asked for, or the first when it has as many frames. -1: none. */
+/* Find the clip of the frames: the given one, or the first if it has the same number of frames. -1: none. */
 static int find_clip(const cli_arguments *arguments, const cutis_character *character, const cutis_cache *cache,
                      double fps)
 {
@@ -77,7 +76,7 @@ static int find_clip(const cli_arguments *arguments, const cutis_character *char
     return cli_frame_count(&character->clips[0], fps) == cache->frame_count ? 0 : -1;
 }
 
-/* Judge the frames beside linear skinning of the clip; false when there is nothing to compare with. */
+/* Compare the frames with linear skinning of the clip; false when there is no clip to compare with. */
 static bool judge(const cli_arguments *arguments, const cutis_character *character, const cutis_cache *cache,
                   double fps, cutis_pool *pool, cutis_verdict *verdict)
 {
@@ -94,7 +93,7 @@ static bool judge(const cli_arguments *arguments, const cutis_character *charact
         cutis_state_create(model, NULL, &state, NULL) == CUTIS_OK &&
         cutis_judge_create(character, cache->frame_count, cutis_pool_jobs(pool), NULL, &judge, NULL) == CUTIS_OK;
 
-    /* the file's own morphs, without those of a bake */
+    /* the file's own morphs, excluding those of a bake */
     float *morphs = cli_allocate((size_t)character->morph_count + 1, sizeof *morphs);
     cutis_clip_motion motion = {character, clip, 0};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .morphs = morphs};
@@ -114,7 +113,6 @@ static bool judge(const cli_arguments *arguments, const cutis_character *charact
                           cutis_state_positions(model, state), NULL);
     }
 
-    /* the verdict */
     if (fine) cutis_judge_finish(judge, 0, 0, 0, verdict);
     free(morphs);
     cutis_judge_destroy(judge);
@@ -128,12 +126,12 @@ static void print_verdict(const cutis_verdict *v)
     cli_table *table = cli_table_create("lrll");
     printf("\nagainst linear skinning of the clip: %s\n", v->text);
 
-    /* figures that a cache can tell, with their bounds */
+    /* measures that a cache provides, with their bounds */
     for (int i = 0; i < CUTIS_HARM_REPAIRS; i++) {
-        if (i == CUTIS_HARM_BONE || i == CUTIS_HARM_NON_FINITE) continue; /* a cache does not tell */
+        if (i == CUTIS_HARM_BONE || i == CUTIS_HARM_NON_FINITE) continue; /* not in a cache */
         cli_table_cell(table, "%s", cutis_harm_name((cutis_harm)i));
         cli_table_cell(table, "%.4g", v->figures[i]);
-        cli_table_cell(table, "a look above %g, bad above %g", cutis_harm_bound((cutis_harm)i, CUTIS_LOOK),
+        cli_table_cell(table, "inspect above %g, bad above %g", cutis_harm_bound((cutis_harm)i, CUTIS_LOOK),
                        cutis_harm_bound((cutis_harm)i, CUTIS_BAD));
         cell_frame(table, v->worst_frames[i]);
     }
@@ -164,13 +162,11 @@ static int measure(const cli_arguments *arguments, const cutis_character *charac
     cutis_result result = cutis_measure(character, cache->positions, cache->frame_count, fps, cutis_pool_jobs(pool),
                                         NULL, &quality, &error);
 
-    /* beside linear skinning */
     cutis_verdict verdict;
     bool judged = result == CUTIS_OK && judge(arguments, character, cache, fps, pool, &verdict);
     cli_interrupt_at_once(false);
     if (result != CUTIS_OK) return cli_library_error(&error);
 
-    /* as asked for */
     if (cli_flag(arguments, "json")) {
         json_t *root = quality_json(&quality, fps);
         if (judged) json_object_set_new(root, "verdict", verdict_json(&verdict));
@@ -192,7 +188,7 @@ static int run(const cli_arguments *arguments)
     if (!character) return status;
     status = cli_add_given_motion(arguments, cli_flag(arguments, "json"), &character);
 
-    /* A bake into a .glb holds its own rest pose. */
+    /* A baked .glb contains its rest pose. */
     const char *path = arguments->positionals[arguments->positional_count - 1];
     if (status != CLI_OK)
         ; /* said */
@@ -212,9 +208,9 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    CLI_OPTION_CLIP("clip that the frames show, for the comparison with linear skinning; of a .glb: the clip to play"),
-    CLI_OPTION_MOTION("file with the motion that the frames show, as it was given to 'cutis bake'"),
-    {.name = "start", .kind = CLI_NUMBER, .value = "SECONDS", .help = "time of the clip that frame 0 shows"},
+    CLI_OPTION_CLIP("clip of the frames, for the comparison with linear skinning; for a .glb: the clip to play"),
+    CLI_OPTION_MOTION("file with the motion of the frames, as passed to 'cutis bake'"),
+    {.name = "start", .kind = CLI_NUMBER, .value = "SECONDS", .help = "time of frame 0 in the clip"},
     CLI_OPTION_FPS("frames per second, for caches without a rate (.npy, .obj; default 30)", NULL),
 };
 
@@ -222,9 +218,9 @@ const cli_command cmd_measure = {
     .name = "measure",
     .usage = "FILE|NAME [CACHE] [--clip C] [--fps F] [--json]",
     .summary = "measure the quality of a baked result",
-    .description = "A CACHE is a file that 'cutis bake' wrote; a .glb is played and needs no second file. With --clip "
-                   "or --motion, or when the first clip has as many frames, every frame is also compared with linear "
-                   "skinning of the clip, as a bake does.",
+    .description = "A CACHE is an output of 'cutis bake'; a .glb is played and needs no second file. With --clip or "
+                   "--motion, or when the first clip has the same number of frames, every frame is also compared with "
+                   "linear skinning, as in a bake.",
     .examples = "cutis measure arm arm.pc2\ncutis measure hero.glb hero.npy --fps 60 --json\n"
                 "cutis measure hero_flesh.glb",
     .options = options,

@@ -66,7 +66,6 @@ static int run(const cli_arguments *arguments)
         if (cli_interrupted()) status = CLI_INTERRUPTED;
     }
 
-    /* as asked for */
     if (table) cli_table_print(table, "");
     if (json && status == CLI_OK) return cli_json_print(json_pack("{s:o}", "models", models));
     json_decref(models);

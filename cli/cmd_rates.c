@@ -1,6 +1,4 @@
-/*
- * cmd_rates.c: the same clip at several frame rates: how far the results differ at the instants that they share.
- */
+/* cmd_rates.c: bake a clip at several frame rates and compare the results at common times. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +8,7 @@
 static const int rates[] = {24, 30, 60, 120, 144};
 enum { RATE_COUNT = CLI_COUNT(rates) };
 
-/* Two results at the instants that they share. */
+/* The difference of two results at their common times. */
 typedef struct rate_difference {
     long shared, identical; /* instants */
     double largest;         /* distance over the size */
@@ -85,7 +83,7 @@ static int run(const cli_arguments *arguments)
     cutis_character_destroy(character);
 
     cli_table *table = cli_table_create("lrrrrr");
-    cli_table_heads(table, "solver|rate|frames|shared instants|identical|largest difference, % of the size");
+    cli_table_heads(table, "solver|rate|frames|common times|identical|largest difference, % of the size");
 
     /* all solvers, or those of the list */
     const char *list = arguments->positional_count > 1 ? arguments->positionals[1] : NULL;
@@ -110,9 +108,9 @@ const cli_command cmd_rates = {
     .name = "rates",
     .usage = "FILE|NAME [SOLVER,...] [--clip C]",
     .summary = "bake one clip at 24 to 144 frames per second and compare",
-    .description = "Bakes the clip at 24, 30, 60, 120 and 144 frames per second and compares each rate with all others "
-                   "at the instants that both have: how many there are, at how many the surfaces are identical to the "
-                   "bit, and how far they differ at most.",
+    .description =
+        "Bakes the clip at 24, 30, 60, 120 and 144 frames per second. Each rate is compared with all others at their "
+        "common times: the number of those times, the number with bit-identical surfaces, and the largest difference.",
     .examples = "cutis rates arm lbs,lattice --clip flex",
     .options = options,
     .option_count = CLI_COUNT(options),

@@ -23,7 +23,7 @@ static int sources_open(picture_job *r)
     const cli_arguments *a = r->arguments;
     int status = CLI_OK;
 
-    /* Without a cache: the clip under linear blend skinning when there is a wish for one, else the rest pose. */
+    /* Without a cache: linear-blend skinning of the clip when an option needs a clip, else the rest pose. */
     bool moves = r->video || r->sheet || cli_given(a, "clip") || cli_given(a, "motion") || cli_given(a, "frame");
     const char *fallback = moves && r->character->clip_count > 0 ? cutis_model_def_default().solver : "rest";
 
@@ -38,7 +38,7 @@ static int sources_open(picture_job *r)
     return status;
 }
 
-/* Free props go their own way, which a cache of the skin does not hold. */
+/* A cache of the skin does not contain the motion of free props. */
 static void warn_hidden_props(const picture_job *r)
 {
     const cutis_character *c = r->character;
@@ -48,8 +48,9 @@ static void warn_hidden_props(const picture_job *r)
     for (int i = 0; i < c->prop_count; i++)
         if (c->props[i].role != CUTIS_PROP_COLLIDER) prop = c->props[i].name;
     if (cache && prop && !r->quiet)
-        cli_warning("prop '%s' is not drawn, because '%s' does not hold its motion; give the solver, or bake a .glb",
-                    prop, cache);
+        cli_warning(
+            "prop '%s' is not drawn, because '%s' does not contain its motion; pass the solver's name, or bake a .glb",
+            prop, cache);
 }
 
 static int clip_choose(picture_job *r)
@@ -61,7 +62,7 @@ static int clip_choose(picture_job *r)
     return r->clip < 0 ? CLI_USAGE : CLI_OK;
 }
 
-/* The --set options that concern a source's solvers; what is known to none of them is left to others. */
+/* Select the --set options for a source's solvers. */
 static int settings_pick(const picture_job *r, const picture_source *source, cutis_setting *picked)
 {
     int count = 0;
@@ -77,13 +78,13 @@ static int settings_check(const picture_job *r)
         for (int k = 0; k < r->source_count; k++)
             known |= picture_source_has_parameter(&r->sources[k], r->settings[i].key);
         if (!known)
-            return cli_usage_error(r->arguments, "--set %s=%s: no solver shown has such a parameter",
+            return cli_usage_error(r->arguments, "--set %s=%s: none of the solvers drawn has this parameter",
                                    r->settings[i].key, r->settings[i].value);
     }
     return CLI_OK;
 }
 
-/* Run the solvers, and read the values and texture coordinates that come in files. */
+/* Run the solvers, and read values and texture coordinates from files. */
 static int sources_run(picture_job *r)
 {
     const cli_arguments *a = r->arguments;
@@ -91,7 +92,7 @@ static int sources_run(picture_job *r)
     for (int i = 0; i < r->source_count && status == CLI_OK; i++) {
         picture_source *s = &r->sources[i];
 
-        /* what a picture needs of a solver is kept while it runs */
+        /* keep the solver's outputs that the picture needs */
         if (s->kind == SOURCE_SOLVER) {
             picture_wants wants = {.value = r->paint == PAINT_VALUES ? r->color_name : NULL,
                                    .texcoords = r->texture != PICTURE_TEXTURE_NONE || r->has_normal_map,
@@ -119,9 +120,9 @@ static int sources_run(picture_job *r)
         r->elements |= s->elements != NULL;
     }
 
-    /* a style that nothing can show */
+    /* no source supports the style */
     if (status == CLI_OK && r->style.elements && !r->elements)
-        status = cli_error("--style elements: none of the sources is a solver that has voxels or particles to show");
+        status = cli_error("--style elements: none of the sources is a solver with voxels or particles");
 
     if (status == CLI_OK) picture_paint_range(r);
     return status;
@@ -135,18 +136,16 @@ static int body_prepare(picture_job *r)
 
     /* whether this build draws */
     if (!picture_possible())
-        return cli_error("this build of cutis draws no pictures, because it was built without Embree; "
-                         "baking, measuring and rigging work");
+        return cli_error("this build of cutis cannot draw pictures, because it was built without Embree; baking, "
+                         "measuring and rigging work");
 
     r->tracer = picture_tracer_create();
     if (!r->tracer) return cli_error("the ray tracer (Embree) cannot be started");
 
-    /* the surface */
     if (!picture_body_create(c, &r->body)) return cli_error("out of memory");
     if (r->paint == PAINT_VOLUME && !picture_body_find_opposites(&r->body, r->tracer))
         return cli_error("out of memory");
 
-    /* room for the values of a panel */
     r->normals = cli_allocate((size_t)c->triangle_count, 9 * sizeof(float));
     r->values = cli_allocate((size_t)c->vertex_count, sizeof(float));
     r->scratch = cli_allocate((size_t)c->point_count, 2 * sizeof(float));
@@ -182,14 +181,12 @@ static int video_write(picture_job *r, picture_image *page)
     cli_progress progress;
     long done = 0;
 
-    /* the encoder */
     if (picture_video_create(r->output, r->width, r->height, picture_times_rate(&r->times), &video, &error) != CUTIS_OK)
         return cli_library_error(&error);
 
     cli_progress_begin(&progress, "drawing", (long)r->times.count * r->source_count * r->view_count, r->quiet);
     int status = CLI_OK;
 
-    /* frame by frame */
     for (int i = 0; i < r->times.count && status == CLI_OK; i++) {
         status = picture_page_draw(r, i, page, &progress, &done);
         if (status == CLI_OK && picture_video_append(video, page, &error) != CUTIS_OK)
@@ -197,7 +194,7 @@ static int video_write(picture_job *r, picture_image *page)
     }
     cli_progress_end(&progress);
 
-    /* all of it or nothing */
+    /* keep only a complete video */
     if (status != CLI_OK) {
         picture_video_discard(video);
         return status;
@@ -209,22 +206,20 @@ static int video_write(picture_job *r, picture_image *page)
 
 static int render_run(picture_job *r)
 {
-    /* what is asked for, and whether it can be done */
     const cli_arguments *a = r->arguments;
     int status = picture_options_read(r);
     const char *input = a->positionals[0];
     if (status == CLI_OK) status = cli_check_output(r->output, cli_is_built_in(input) ? NULL : input, false);
     if (status == CLI_OK && r->video && !picture_video_possible())
         status =
-            cli_error("the program ffmpeg, which makes videos, is not found; install it, or write a .png with --sheet");
+            cli_error("videos need the program ffmpeg, which was not found; install it, or write a .png with --sheet");
     if (status != CLI_OK) return status;
 
-    /* Until something is drawn no file is open. */
+    /* No file is open until drawing starts. */
     cli_interrupt_at_once(true);
     r->character = cli_load_character(input, r->quiet, &status);
     if (!r->character) return status;
 
-    /* what is shown */
     r->pool = cli_create_pool(cli_integer(a, "threads"));
     if (!r->pool) return CLI_FAILURE;
 
@@ -234,14 +229,13 @@ static int render_run(picture_job *r)
     if (status == CLI_OK) status = sources_open(r);
     if (status == CLI_OK) warn_hidden_props(r);
 
-    /* the instants */
     if (status == CLI_OK)
         status = picture_times_find(a, r->character, r->clip, r->sources, r->source_count, r->quiet, &r->times);
 
     int spread = r->sheet ? (r->source_count * r->view_count > 1 ? SHEET_COLUMNS : SHEET_FRAMES) : 1;
     if (status == CLI_OK) status = picture_times_choose(a, r->video ? 0 : spread, &r->times);
 
-    /* Everything that can be wrong with the options before anything that takes time. */
+    /* Check all options before anything slow. */
     if (status == CLI_OK) status = picture_paint_choose(r);
     if (status == CLI_OK) status = settings_check(r);
     if (status == CLI_OK) status = picture_panel_check(r);
@@ -261,7 +255,6 @@ static int render_run(picture_job *r)
     status = r->video ? video_write(r, &page) : still_write(r, &page);
     picture_image_destroy(&page);
 
-    /* say so */
     if (status == CLI_OK && !r->quiet) {
         printf("%s (%d x %d", r->output, r->width, r->height);
         if (r->video) printf(", %d frames at %.4g per second", r->times.count, picture_times_rate(&r->times));
@@ -309,9 +302,9 @@ static const cli_option options[] = {
      .help = "frame to show, from 0 (-1 is the last), or a time, 1.5s; for a video or sheet the frames A:B:STEP, or a "
              "range of time, 0.5s:2s; parts may be omitted"},
     CLI_OPTION_CLIP("clip for solvers and skeleton; default: the first"),
-    CLI_OPTION_MOTION("take the motion from this file (.bvh or another character) in place of a clip"),
+    CLI_OPTION_MOTION("use the motion of this file (.bvh or another character) as the clip"),
     CLI_OPTION_FPS("frames per second of clips, and of caches without a rate", NULL),
-    CLI_OPTION_SET("a parameter of the solvers that run here"),
+    CLI_OPTION_SET("a parameter of the solvers that are run"),
     CLI_OPTION_AMOUNT,
     CLI_OPTION_PROP,
     {.name = "sheet", .kind = CLI_FLAG, .help = "contact sheet: frames in a row, caches below each other"},
@@ -322,8 +315,8 @@ static const cli_option options[] = {
     {.name = "view",
      .kind = CLI_TEXT,
      .value = "AZ,EL",
-     .help = "azimuth (0: front, 90: left side) and elevation in degrees, or front, side, top, ..., of a "
-             "character turned by front@DEGREES; several are separated by blanks or commas",
+     .help = "azimuth (0: front, 90: left side) and elevation in degrees, or front, side, top, ...; front@DEGREES for "
+             "a character turned by this angle; separate several by blanks or commas",
      .fallback = "30,12"},
     {.name = "zoom",
      .kind = CLI_TEXT,
@@ -333,10 +326,9 @@ static const cli_option options[] = {
     {.name = "color",
      .kind = CLI_TEXT,
      .value = "WHAT",
-     .help =
-         "material (base colour, normal map and holes as in the file; clay where it has none), clay, stretch, area, "
-         "volume, weights, weights:JOINT, part, a map or output by name, or FILE.npy (frames x vertices); with a "
-         "range: volume@0.9,1.1",
+     .help = "material (base colour, normal map and holes of the file; clay without a material), clay, stretch, area, "
+             "volume, weights, weights:JOINT, part, a map or output by name, or FILE.npy (frames x vertices); with a "
+             "range: volume@0.9,1.1",
      .fallback = "material"},
     {.name = "style",
      .kind = CLI_TEXT,
@@ -344,15 +336,14 @@ static const cli_option options[] = {
      .repeats = true,
      .help = "wire, skeleton, numbers (of joints), no-floor, no-legend, white or transparent (background), elements or "
              "elements:LAYER (voxels or particles of solvers: bone, muscle, fat, skin), columns:N (panels in a row), "
-             "samples:N (N x N a pixel; 3, videos 2), z-up (the mesh stands along z), strip (panels "
+             "samples:N (N x N per pixel; 3, videos 2), z-up (the mesh stands along z), strip (panels "
              "without captions, legend and gaps)"},
     {.name = "cut", .kind = CLI_TEXT, .value = "PLANE", .help = "cut plane: x, y, z, x=OFFSET, or NX,NY,NZ,D"},
     {.name = "texture",
      .kind = CLI_TEXT,
      .value = "T",
-     .help =
-         "what is on the texture coordinates: checker, grid, tattoo or veins, with the number of squares: checker@8; "
-         "FILE.png; normals:FILE.png, a normal map such as 'cutis texture' makes; one of each: A,normals:B",
+     .help = "texture to apply: checker, grid, tattoo or veins, with the number of squares: checker@8; FILE.png; "
+             "normals:FILE.png, a normal map such as those of 'cutis texture'; or both: A,normals:B",
      .fallback = "none"},
 };
 
@@ -360,20 +351,19 @@ const cli_command cmd_render = {
     .name = "render",
     .usage = "FILE|NAME [CACHE ...] -o OUT.png|.mp4|.webm|.gif [options]",
     .summary = "draw a character or caches, side by side, as a picture or video",
-    .description = "A CACHE is a file that 'cutis bake' wrote (a .glb is played, with its props), the name of a "
-                   "solver, which then "
-                   "runs along the clip, or 'rest'. Several are drawn side by side with their names; \"TEXT=CACHE\" "
-                   "gives one another name. Without any, the clip is drawn with linear-blend skinning, or the rest "
-                   "pose when neither a clip nor a frame is given.\n"
-                   "All panels share one camera.\n"
-                   "--color stretch shows the edge at a vertex that is longest or shortest against rest, area the "
-                   "triangles around it, volume the flesh between them and the middle of the body; 1 means unchanged. "
-                   "Files that 'cutis bake --outputs NAME' wrote beside a cache are found: --color NAME shows them, "
-                   "and --texture follows moving texture coordinates.\n"
-                   "--cut removes the half in front of the plane (for NX,NY,NZ,D: where N . p > D). The inside of "
-                   "closed surfaces is drawn solid, with an outline, and darker where the body penetrates itself; open "
-                   "surfaces show their inside, and solvers with layers show their layers.\n"
-                   "Videos are encoded by the program ffmpeg.",
+    .description =
+        "A CACHE is an output of 'cutis bake' (a .glb is played, with its props), the name of a solver, which is run "
+        "on the clip, or 'rest'. Several are drawn side by side with their names; \"TEXT=CACHE\" changes a name. "
+        "Without a CACHE, the clip is drawn with linear-blend skinning, or the rest pose when neither a clip nor a "
+        "frame is given.\n"
+        "All panels share one camera.\n"
+        "--color stretch shows the most stretched or compressed edge at a vertex, area the triangles around it, volume "
+        "the flesh between them and the middle of the body; 1 means unchanged. Outputs of 'cutis bake --outputs NAME' "
+        "beside a cache are found: --color NAME shows them, and --texture follows moving texture coordinates.\n"
+        "--cut removes the half in front of the plane (for NX,NY,NZ,D: where N . p > D). The inside of closed surfaces "
+        "is drawn solid, with an outline, and darker where the body penetrates itself. Open surfaces show their "
+        "inside. Solvers with layers show their layers.\n"
+        "Videos are encoded by the program ffmpeg.",
     .examples = "cutis render arm --clip flex --frame 1s -o arm.png\n"
                 "cutis render arm \"linear blend=lbs.pc2\" \"dual quaternions=dqs.pc2\" --frame 30 -o both.png\n"
                 "cutis render arm rest lbs dqs --clip twist --frame 40 --color volume -o twist.png\n"

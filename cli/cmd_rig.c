@@ -1,6 +1,4 @@
-/*
- * cmd_rig.c: give a mesh a skeleton and weights, and compare them with a rig made by hand.
- */
+/* cmd_rig.c: create a skeleton and weights for a mesh, and compare them with another rig. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +20,7 @@ static double compare_joints(const cutis_character *rigged, const cutis_characte
     float *a = cli_allocate(12 * (size_t)rigged->joint_count, sizeof *a);
     float *b = cli_allocate(12 * (size_t)other->joint_count, sizeof *b);
 
-    /* where both have their joints, and which belong together */
+    /* positions and matches of the joints */
     double sum = 0, size = longest_side(other);
     int count = 0;
     cutis_pose_rest(rigged, a);
@@ -33,9 +31,8 @@ static double compare_joints(const cutis_character *rigged, const cutis_characte
     bool matched = cutis_character_match_joints(rigged, other, matches, &failure) == CUTIS_OK;
     if (!matched) cli_library_error(&failure);
 
-    /* distances */
     cli_table *table = cli_table_create("llr");
-    cli_table_heads(table, "joint|made by hand|error, % of the height");
+    cli_table_heads(table, "joint|reference|error, % of the height");
     for (int j = 0; j < rigged->joint_count && matched; j++) {
         int k = matches[j];
         double square = 0;
@@ -131,7 +128,6 @@ static int load_landmarks(const char *path, landmark_list *list)
     const char *name;
     json_t *value;
 
-    /* an object */
     list->json = cli_json_load(path);
     if (!list->json) return CLI_FAILURE;
     if (!json_is_object(list->json)) return cli_error("'%s' must hold an object {\"joint\": [x, y, z], ...}", path);
@@ -168,8 +164,8 @@ static void print_report(const char *name, const cutis_rig *rig, bool kept)
 }
 
 /*
- * The way that a rigged body faces, in degrees about its up axis from the front of the scene: across the line from its
- * right joints to its left ones. 0 where there are no sides.
+ * Direction that a rigged body faces, in degrees about its up axis from the front of the scene. It is perpendicular to
+ * the line from the right joints to the left ones; 0 without sides.
  */
 static double body_heading(const cutis_character *c, const float *joints, bool z_up)
 {
@@ -193,10 +189,10 @@ static double body_heading(const cutis_character *c, const float *joints, bool z
     return atan2(aside, left[0]) * 180 / 3.14159265358979;
 }
 
-/* Numbered joints from three sides by 'render', and the table that tells their names and places, as landmarks. */
+/* Draw numbered joints from three sides and print a table of their names and positions, usable as landmarks. */
 static int picture_draw(const cutis_character *c, bool z_up, const char *path, const char *picture, bool quiet)
 {
-    /* front and side are the body's own, whichever way it faces */
+    /* front and side views relative to the body's heading */
     float *joints = cli_allocate(12 * (size_t)c->joint_count, sizeof *joints);
     cutis_pose_rest(c, joints);
     double turn = body_heading(c, joints, z_up);
@@ -250,7 +246,6 @@ static int compare_all(const cli_arguments *arguments, const cutis_character *ch
         return CLI_OK;
     }
 
-    /* against another file */
     cutis_character *other = cli_load_character(against, true, &status);
     if (!other) return status;
     compare_joints(rig->character, other);
@@ -258,12 +253,12 @@ static int compare_all(const cli_arguments *arguments, const cutis_character *ch
     return CLI_OK;
 }
 
-/* A glTF file keeps all that it holds; anything else is written anew. */
+/* A glTF file keeps its contents; from other formats the character is written. */
 static int save(const cutis_character *character, const char *source, const char *path, bool kept)
 {
     cutis_error error;
     cutis_result result = CUTIS_ERROR_UNSUPPORTED;
-    if (kept && cli_is_gltf(source)) cli_warning("materials are kept by name only, textures are left out");
+    if (kept && cli_is_gltf(source)) cli_warning("materials are kept by name only, without textures");
     if (!kept && cli_is_gltf(source)) {
         result = cutis_character_save_rig(character, source, path, &error);
         if (result == CUTIS_ERROR_UNSUPPORTED) cli_warning("materials are kept by name only: %s", error.text);
@@ -272,7 +267,7 @@ static int save(const cutis_character *character, const char *source, const char
     return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
 }
 
-/* With examples, the clip through them and what they are beyond the skeleton are saved too. */
+/* With examples, also save their clip and morph targets. */
 static int save_all(const cutis_character *character, const example_set *examples, const char *source, const char *path,
                     bool kept)
 {
@@ -308,19 +303,19 @@ static cutis_character *turn_up(cutis_character *character, int *status)
     return turned;
 }
 
-/* What can be wrong with the command line alone. */
+/* Check the command line. */
 static int check_arguments(const cli_arguments *arguments)
 {
     const char *name = arguments->positionals[0], *path = cli_text(arguments, "output");
     if (cli_given(arguments, "picture") && !path)
-        return cli_usage_error(arguments, "--picture shows the written file: give -o OUT.glb too");
+        return cli_usage_error(arguments, "--picture shows the written file, so it needs -o OUT.glb");
     if (!path && !cli_given(arguments, "against"))
         return cli_usage_error(arguments, "the output is missing: -o FILE.glb");
     if (path && !cli_has_ending(path, ".glb")) return cli_usage_error(arguments, "'%s' must end in .glb", path);
     return path ? cli_check_output(path, name, false) : CLI_OK;
 }
 
-/* The mesh, turned upright where it is not; NULL and *status on failure. */
+/* Load the mesh and turn it upright if needed; NULL and *status on failure. */
 static cutis_character *load_mesh(const cli_arguments *arguments, int *status)
 {
     const char *name = arguments->positionals[0];
@@ -335,7 +330,7 @@ static cutis_character *load_mesh(const cli_arguments *arguments, int *status)
     return turn_up(character, status);
 }
 
-/* Make the rig; examples are loaded by the caller, landmarks and a pattern here. */
+/* Create the rig. The caller loads examples; landmarks and a pattern are loaded here. */
 static int make_rig(const cli_arguments *arguments, const cutis_character *character, const example_set *examples,
                     const cutis_jobs *jobs, cutis_rig **rig)
 {
@@ -350,7 +345,7 @@ static int make_rig(const cli_arguments *arguments, const cutis_character *chara
     if (status == CLI_OK && cli_given(arguments, "landmarks"))
         status = load_landmarks(cli_text(arguments, "landmarks"), &landmarks);
 
-    /* the definition; only bare meshes do not say which axis is up */
+    /* only bare meshes have an unknown up axis */
     cutis_rig_def def = cutis_rig_def_default();
     def.character = character;
     if (!kept && !foreign) def.skeleton = template;
@@ -370,7 +365,6 @@ static int make_rig(const cli_arguments *arguments, const cutis_character *chara
     def.max_influences = cli_integer(arguments, "influences");
     def.jobs = jobs;
 
-    /* a skeleton and weights, or weights alone */
     cutis_error error;
     if (status == CLI_OK && (kept ? cutis_rig_bind : cutis_rig_create)(&def, rig, &error) != CUTIS_OK)
         status = cli_library_error(&error);
@@ -409,13 +403,11 @@ static int run(const cli_arguments *arguments)
         status = picture_draw(rig->character, rig->z_up, path, cli_text(arguments, "picture"), quiet);
     if (status == CLI_OK) status = compare_all(arguments, character, rig, kept);
 
-    /* a doubtful result has an exit code of its own */
+    /* an uncertain result has its own exit code */
     if (status == CLI_OK && !kept && !rig->recognised && !cli_flag(arguments, "accept")) {
-        cli_warning(
-            "the body was not recognised for certain; inspect the skeleton ('cutis render %s --style skeleton'), or "
-            "choose with "
-            "--template or --landmarks",
-            path ? path : "OUT.glb");
+        cli_warning("the body was not recognised with certainty; inspect the skeleton ('cutis render %s --style "
+                    "skeleton'), or select one with --template or --landmarks",
+                    path ? path : "OUT.glb");
         status = CLI_CHECK;
     }
 
@@ -434,7 +426,7 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "T|FILE.glb",
      .help = "skeleton to fit: auto, biped, quadruped, bird, many_legs, fish, hand, snake, chain, tree; own: keep the "
-             "skeleton and clips of the file and make new weights; a file: fit the skeleton of that character",
+             "skeleton and clips of the file and compute new weights; a file: fit the skeleton of that character",
      .fallback = "auto"},
     {.name = "weights",
      .letter = 'w',
@@ -461,11 +453,11 @@ static const cli_option options[] = {
      .choices = "auto|y|z"},
     {.name = "accept",
      .kind = CLI_FLAG,
-     .help = "exit with 0 even when no template was recognised for certain (otherwise 3)"},
+     .help = "exit with 0 even when no template was recognised with certainty (otherwise 3)"},
     {.name = "influences",
      .kind = CLI_INTEGER,
      .value = "N",
-     .help = "most joints that move one vertex",
+     .help = "maximum number of joints per vertex",
      .fallback = "4",
      .min = 1,
      .max = 8},
@@ -479,10 +471,10 @@ static const cli_option options[] = {
 const cli_command cmd_rig = {
     .name = "rig",
     .usage = "FILE|NAME -o OUT.glb [--template T] [--weights W] [--landmarks F.json]",
-    .summary = "make a skeleton and skin weights for a mesh",
+    .summary = "create a skeleton and skin weights for a mesh",
     .description = "Finds the limbs of the mesh, fits a template skeleton to them and computes skin weights by bone "
-                   "heat, or through voxels where heat cannot reach. The report says what was found and which method "
-                   "was used where. Correct joints that come out wrong with --landmarks.",
+                   "heat, or by voxels where bone heat is unavailable. The report lists the findings and the method "
+                   "used for each part. Use --landmarks to correct joints.",
     .examples = "cutis rig statue.obj -o statue.glb\n"
                 "cutis rig scan.obj --up z -o scan.glb\n"
                 "cutis rig man --against own\n"

@@ -55,7 +55,6 @@ static json_t *parameter_json(const cutis_parameter *parameter)
     }
     }
 
-    /* range and words */
     if (parameter->type == CUTIS_PARAMETER_FLOAT || parameter->type == CUTIS_PARAMETER_INT) {
         json_object_set_new(object, "min", cli_json_real(parameter->min));
         json_object_set_new(object, "max", cli_json_real(parameter->max));
@@ -104,7 +103,7 @@ static void print_outputs(const cutis_solver_info *solver)
 {
     if (solver->output_count == 0) return;
     cli_table *table = cli_table_create("lllll");
-    cli_table_heads(table, "output|one a|numbers|unit|what");
+    cli_table_heads(table, "output|per|numbers|unit|meaning");
 
     for (int i = 0; i < solver->output_count; i++) {
         const cutis_output_info *output = &solver->outputs[i];
@@ -122,15 +121,13 @@ static void print_outputs(const cutis_solver_info *solver)
 
 static void print_solver(const cutis_solver_info *solver)
 {
-    /* what it is */
     printf("%s: %s\n", solver->name, solver->summary);
     if (solver->paper[0]) cli_print_wrapped(stdout, solver->paper, 2, 110);
     if (solver->substep > 0)
-        printf("  substep %.9g s, counts %s\n", solver->substep, solver->element);
+        printf("  substep %.9g s, elements: %s\n", solver->substep, solver->element);
     else
-        printf("  geometric: each frame depends on its pose alone; counts %s\n", solver->element);
+        printf("  geometric: each frame depends only on its pose; elements: %s\n", solver->element);
 
-    /* its parameters */
     if (solver->parameter_count == 0) {
         printf("  no parameters\n");
         return;
@@ -165,7 +162,7 @@ static void print_solver(const cutis_solver_info *solver)
     putchar('\n');
     cli_table_print(table, "");
     printf("\nSet one with --set %s=VALUE", solver->parameters[0].name);
-    if (any_bone) printf("; those marked * also for one bone, --set bones.NAME.parameter=VALUE");
+    if (any_bone) printf("; parameters marked * can be set for one bone: --set bones.NAME.parameter=VALUE");
     printf(".\n");
 
     print_outputs(solver);
@@ -187,7 +184,6 @@ static int run(const cli_arguments *arguments)
 {
     bool json = cli_flag(arguments, "json");
 
-    /* one solver */
     if (arguments->positional_count) {
         const cutis_solver_info *solver = cutis_solver_find(arguments->positionals[0]);
         if (!solver) return unknown_solver(arguments, arguments->positionals[0]);
@@ -196,14 +192,12 @@ static int run(const cli_arguments *arguments)
         return CLI_OK;
     }
 
-    /* all of them */
     if (json) {
         json_t *solvers = json_array();
         for (int i = 0; i < cutis_solver_count(); i++) json_array_append_new(solvers, solver_json(cutis_solver(i)));
         return cli_json_print(json_pack("{s:o}", "solvers", solvers));
     }
 
-    /* a table */
     cli_table *table = cli_table_create("lrl");
     cli_table_heads(table, "solver|parameters|what");
     for (int i = 0; i < cutis_solver_count(); i++) {
@@ -214,14 +208,14 @@ static int run(const cli_arguments *arguments)
     }
 
     cli_table_print(table, "");
-    printf("\n'cutis solvers NAME' lists the parameters of one.\n");
+    printf("\n'cutis solvers NAME' lists the parameters of a solver.\n");
     return CLI_OK;
 }
 
 const cli_command cmd_solvers = {
     .name = "solvers",
     .usage = "[NAME] [--json]",
-    .summary = "list the solvers, or the parameters of one",
+    .summary = "list the solvers, or the parameters of a solver",
     .examples = "cutis solvers\ncutis solvers lbs",
     .positional_max = 1,
     .run = run,

@@ -1,9 +1,9 @@
 /*
  * cmd_studio.c: serve the page `studio`, on this machine only, and open the browser.
  *
- * A small server of HTTP/1.1: one connection at a time, GET alone, files of one folder and the character that was
- * given, with the headers that threads in a page need (COOP, COEP). It answers 127.0.0.1 and no other address, and only
- * requests that call it so, which keeps other sites' pages out.
+ * A small HTTP/1.1 server: one connection at a time, GET only. It serves the files of one folder and the given
+ * character, with the headers that threads in a page need (COOP, COEP). It listens on 127.0.0.1 only and checks the
+ * Host header, so pages of other sites cannot use it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 static int run(const cli_arguments *arguments)
 {
     (void)arguments;
-    return cli_error("'cutis studio' serves no page on Windows yet; serve the folder share/cutis/studio with another "
-                     "server");
+    return cli_error(
+        "'cutis studio' is not available on Windows; serve the folder share/cutis/studio with another server");
 }
 
 #else
@@ -92,7 +92,7 @@ static void send_file(int client, const char *path)
     fclose(file);
 }
 
-/* Read until the head is whole, the client is silent for too long or says too much. */
+/* Read until the head is complete, a timeout occurs or the head is too long. */
 static bool read_request(int client, char request[REQUEST_LIMIT])
 {
     size_t length = 0;
@@ -111,7 +111,7 @@ static bool read_request(int client, char request[REQUEST_LIMIT])
     return false;
 }
 
-/* Whether the request is for this machine by name: a page of another site cannot say so. */
+/* Whether the Host header names this machine; pages of other sites cannot set it. */
 static bool host_is_own(const char *request, int port)
 {
     static const char *const names[] = {"127.0.0.1", "localhost"};
@@ -240,8 +240,7 @@ static int run(const cli_arguments *arguments)
         s.character = given;
     }
 
-    /* page and port */
-    if (!find_page(&s)) return cli_error("the page is not built: 'make studio' builds it, before 'make install'");
+    if (!find_page(&s)) return cli_error("the page is not built; run 'make studio', then 'make install'");
     if (!listen_here(&s, cli_integer(arguments, "port"))) {
         char text[128];
         int status = cli_error("cannot listen on 127.0.0.1: %s", system_error_text(errno, text));
@@ -249,7 +248,6 @@ static int run(const cli_arguments *arguments)
         return status;
     }
 
-    /* where it is */
     char url[600], end[512];
     question(&s, given, end);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/%s", s.port, end);
@@ -259,7 +257,6 @@ static int run(const cli_arguments *arguments)
     fflush(stdout);
     if (!quiet) open_browser(url);
 
-    /* until Ctrl-C */
     while (!cli_interrupted()) {
         struct pollfd wait = {s.socket, POLLIN, 0};
         if (poll(&wait, 1, WAIT_MS) <= 0) continue;
@@ -291,7 +288,7 @@ const cli_command cmd_studio = {
     .summary = "open the page to try, tune and bake a character in the browser",
     .description =
         "Serves the page on 127.0.0.1 until Ctrl-C, and opens it in the browser; with --quiet it only prints the "
-        "address. The library runs in the page: nothing leaves this machine.",
+        "address. The library runs in the page; no data leaves this machine.",
     .examples = "cutis studio hero.glb\ncutis studio man",
     .options = options,
     .option_count = CLI_COUNT(options),

@@ -9,7 +9,7 @@
 #include "cli.h"
 #include "picture/picture.h"
 
-/* The share of its length by which skin is compressed before it wrinkles. */
+/* Compression, as a share of length, at which skin starts to wrinkle. */
 static const double buckling = 0.05;
 
 /* What is asked for, and the texels of the character. */
@@ -114,8 +114,9 @@ static int wrinkles_make(texture_job *job, const char *path, const char *output)
     if (picture_array_load(path, &folds, &error) != CUTIS_OK) return cli_library_error(&error);
     if (folds.dimension_count != 3 || folds.shape[1] != c->vertex_count || folds.shape[2] != 3) {
         picture_array_destroy(&folds);
-        return cli_error("%s must hold folds of each vertex (frames x %d x 3), as 'cutis bake --outputs folds' writes",
-                         path, c->vertex_count);
+        return cli_error(
+            "%s must contain the folds of each vertex (frames x %d x 3), from 'cutis bake --outputs folds'", path,
+            c->vertex_count);
     }
 
     /* the map, and by how much each frame shows it */
@@ -130,7 +131,6 @@ static int wrinkles_make(texture_job *job, const char *path, const char *output)
                                NULL, normals, NULL, weights, &error) != CUTIS_OK)
         status = cli_library_error(&error);
 
-    /* as colours */
     for (size_t i = 0; i < count; i++) {
         for (size_t e = 0; e < 3; e++) job->pixels[4 * i + e] = 0.5f + 0.5f * normals[3 * i + e];
         job->pixels[4 * i + 3] = 1;
@@ -145,7 +145,7 @@ static int wrinkles_make(texture_job *job, const char *path, const char *output)
 
 /* ---- a texture for each frame ---- */
 
-/* The part of the skin, by area, whose texels show another part as well: a texture of one frame cannot serve both. */
+/* Share of the skin's area whose texels also show other skin. One texture per frame cannot show both. */
 static double shared_part(const texture_job *job)
 {
     const cutis_character *c = job->character;
@@ -203,17 +203,16 @@ static int frames_write(texture_job *job, const char *path, const char *output)
     if (picture_array_load(path, &sliding, &error) != CUTIS_OK) return cli_library_error(&error);
     if (sliding.dimension_count != 3 || sliding.shape[1] != c->vertex_count || sliding.shape[2] != 3) {
         picture_array_destroy(&sliding);
-        return cli_error("%s must hold the sliding of each vertex (frames x %d x 3), as 'cutis bake --outputs sliding' "
-                         "writes",
-                         path, c->vertex_count);
+        return cli_error(
+            "%s must contain the sliding of each vertex (frames x %d x 3), from 'cutis bake --outputs sliding'", path,
+            c->vertex_count);
     }
 
     double shared = shared_part(job);
     if (shared > 0.01)
-        cli_warning(
-            "%.0f %% of the skin shares its texels with other skin, which a texture for each frame shows wrongly; "
-            "unwrap it, or bake texture coordinates (--outputs texcoords)",
-            100 * shared);
+        cli_warning("%.0f %% of the skin shares its texels with other skin, which a texture per frame cannot show; "
+                    "unwrap it, or bake texture coordinates (--outputs texcoords)",
+                    100 * shared);
 
     /* frame by frame, from the same image */
     bool quiet = cli_flag(job->arguments, "quiet");
@@ -251,7 +250,7 @@ static int image_write(const texture_job *job, const char *output, bool quiet)
 {
     cutis_error error;
     picture_image image;
-    if (!picture_image_create(job->width, job->height, &image)) return cli_error("no memory is left");
+    if (!picture_image_create(job->width, job->height, &image)) return cli_error("out of memory");
 
     /* eight bits a channel, and what they cover */
     size_t count = (size_t)job->width * (size_t)job->height;
@@ -283,13 +282,14 @@ static int texture_run(texture_job *job, picture_image *image)
     /* what the command line needs */
     if (!output) return cli_usage_error(a, "the output is missing: -o OUT.png");
     if (!cli_has_ending(output, ".png")) return cli_usage_error(a, "'%s' must end in .png", output);
-    if (!what == !folds) return cli_usage_error(a, "give an image, a pattern, or --folds FILE.npy");
+    if (!what == !folds) return cli_usage_error(a, "pass an image, a pattern, or --folds FILE.npy");
     if (sliding && folds) return cli_usage_error(a, "--sliding moves an image or a pattern, not --folds");
 
     float squares = 0;
     int pattern = what && !cli_has_ending(what, ".png") ? picture_texture_find(what, &squares) : PICTURE_TEXTURE_IMAGE;
     if (pattern < 0)
-        return cli_usage_error(a, "'%s' is no .png, and no pattern: checker, grid, tattoo, veins, or checker@8", what);
+        return cli_usage_error(a, "'%s' is neither a .png nor a pattern: checker, grid, tattoo, veins, or checker@8",
+                               what);
 
     int status = cli_check_output(output, cli_is_built_in(input) ? NULL : input, false);
     if (status != CLI_OK) return status;
@@ -312,7 +312,6 @@ static int texture_run(texture_job *job, picture_image *image)
     status = texels_find(job, cli_number(a, "border"));
     if (status != CLI_OK) return status;
 
-    /* what they show */
     if (folds)
         status = wrinkles_make(job, folds, output);
     else if (pattern == PICTURE_TEXTURE_IMAGE)
@@ -340,31 +339,31 @@ static const cli_option options[] = {
     {.name = "border",
      .kind = CLI_NUMBER,
      .value = "N",
-     .help = "texels around islands that show what lies beyond the seam",
+     .help = "width of the borders around islands, texels",
      .fallback = "16",
      .min = 0,
      .max = 1000},
     {.name = "folds",
      .kind = CLI_TEXT,
      .value = "FILE.npy",
-     .help = "make a normal map of the wrinkles of 'cutis bake --solver slide --outputs folds', and "
-             "OUT.png.weights.npy, by how much each frame shows it (frames x vertices)"},
+     .help = "write a normal map of the wrinkles of 'cutis bake --solver slide --outputs folds', and "
+             "OUT.png.weights.npy, its weight per frame and vertex"},
     {.name = "sliding",
      .kind = CLI_TEXT,
      .value = "FILE.npy",
-     .help = "make a texture for each frame of 'cutis bake --solver slide --outputs sliding', OUT_0000.png and so on, "
+     .help = "write a texture for each frame of 'cutis bake --solver slide --outputs sliding', OUT_0000.png and so on, "
              "for the character's own texture coordinates"},
     {.name = "wavelength",
      .kind = CLI_NUMBER,
      .value = "W",
-     .help = "of wrinkles, in sizes of the character",
+     .help = "wavelength of the wrinkles, in character sizes",
      .fallback = "0.01",
      .min = 0.0001,
      .max = 1},
     {.name = "size",
      .kind = CLI_INTEGER,
      .value = "N",
-     .help = "texels a side, but for images, which keep theirs",
+     .help = "texels per side; an image keeps its size",
      .fallback = "2048",
      .min = 16,
      .max = 16384},
@@ -373,14 +372,12 @@ static const cli_option options[] = {
 const cli_command cmd_texture = {
     .name = "texture",
     .usage = "CHARACTER [IMAGE.png | PATTERN] -o OUT.png [options]",
-    .summary = "textures for sliding skin: borders across seams, a texture a frame, wrinkles as a normal map",
-    .description =
-        "Skin that slides takes texture coordinates across the seams of a texture. This fills a border around each "
-        "island with what lies beyond its seam, so that lines run on: of an image, or of a pattern (checker, grid, "
-        "tattoo, veins; checker@8: 8 squares across) that is painted through all islands. With --sliding it "
-        "makes a texture for each frame instead, in which no seam shows; with --folds a normal map of the wrinkles of "
-        "a "
-        "motion.",
+    .summary = "textures for sliding skin: borders across seams, one texture per frame, wrinkles as a normal map",
+    .description = "Sliding skin moves texture coordinates across the seams of a texture. This command fills a border "
+                   "around each island with the image beyond its seam, so that lines continue. The source is an image, "
+                   "or a pattern (checker, grid, tattoo, veins; checker@8: 8 squares across) painted across all "
+                   "islands. With --sliding it writes a texture without visible seams for each frame. With --folds it "
+                   "writes a normal map of the wrinkles of a motion.",
     .examples = "cutis texture hero.glb skin.png -o skin_padded.png\n"
                 "cutis bake hand --solver slide --clip fist --outputs sliding -o hand.pc2\n"
                 "cutis texture hand veins --sliding hand.pc2.sliding.npy -o veins.png\n"

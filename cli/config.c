@@ -1,8 +1,7 @@
 /*
- * config.c: a JSON configuration file as one more source of options.
+ * config.c: read options from a JSON configuration file.
  *
- * Each value becomes the text that could stand on the command line and passes the same checks, so a command
- * says what it takes in one place, its option table.
+ * Each value is converted to command-line text and passes the same checks, so the option table is the only definition.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@ typedef struct config {
     int given_count, given_capacity;
 } config;
 
-/* "" at the end of `format` so that every message tells the file. */
+/* Every message contains the file's path. */
 #define CONFIG_ERROR(c, format, ...) \
     cli_usage_error((c)->arguments, "configuration '%s': " format, (c)->path, __VA_ARGS__)
 
@@ -27,7 +26,7 @@ static char *own(cli_arguments *arguments, char *text)
     return text;
 }
 
-/* A number, truth value or text as it would stand on the command line; NULL for anything else. */
+/* A number, boolean or string as command-line text; NULL for anything else. */
 static char *scalar_text(const json_t *value)
 {
     if (json_is_string(value)) return cli_format("%s", json_string_value(value));
@@ -57,7 +56,7 @@ static int add(config *c, const cli_option *option, char *text)
     return CLI_OK;
 }
 
-/* A list of numbers as it would stand on the command line, with commas; NULL for anything else. */
+/* A list of numbers as command-line text, with commas; NULL for anything else. */
 static char *list_text(const json_t *list)
 {
     char *text = cli_format("%s", "");
@@ -82,7 +81,6 @@ static int add_pair(config *c, const cli_option *option, const char *name, const
         return status;
     }
 
-    /* one value */
     char *text = json_is_array(value) ? list_text(value) : scalar_text(value);
     int status = text ? add(c, option, cli_format("%s=%s", name, text))
                       : CONFIG_ERROR(c, "'%s' must be a number, true or false, a string or a list of numbers", name);
@@ -100,7 +98,6 @@ static int add_pairs(config *c, const cli_option *option, const char *prefix, js
     {
         int status;
 
-        /* objects nest */
         char *name = *prefix ? cli_format("%s.%s", prefix, key) : cli_format("%s", key);
         if (json_is_object(value))
             status = add_pairs(c, option, name, value);
@@ -130,7 +127,6 @@ static int unknown_key(const config *c, const char *key)
     const char *now = cli_former_option(command, name);
     if (now) return CONFIG_ERROR(c, "'%s' is now %s", key, now);
 
-    /* the nearest one */
     const char *names[64];
     const cli_option *option;
     int count = 0;
@@ -149,7 +145,6 @@ static int add_key(config *c, const char *key, json_t *value)
     const cli_command *command = c->arguments->command;
     char name[64];
 
-    /* which option */
     option_name(key, name);
     const char *prefix = strcmp(name, "bones") == 0 ? "bones" : "";
     const cli_option *option = cli_find_option(command, *prefix ? "set" : name);
@@ -184,16 +179,15 @@ int cli_apply_config(cli_arguments *arguments, const char *path)
     json_t *root = cli_json_load(path);
     if (!root) return CLI_FAILURE;
 
-    /* key by key */
     int status = CLI_OK;
-    if (!json_is_object(root)) status = CONFIG_ERROR(&c, "%s", "the file must hold an object, {...}");
+    if (!json_is_object(root)) status = CONFIG_ERROR(&c, "%s", "the file must contain an object, {...}");
     const char *key;
     json_t *value;
 
     if (status == CLI_OK) json_object_foreach(root, key, value) if ((status = add_key(&c, key, value)) != CLI_OK) break;
     json_decref(root);
 
-    /* The last given wins: what stands on the command line goes behind. */
+    /* The last value applies, so the command line is appended. */
     if (status == CLI_OK) {
         size_t count = (size_t)(c.given_count + arguments->given_count) + 1;
         struct cli_given *all = cli_allocate(count, sizeof *all);

@@ -93,10 +93,9 @@ void cli_progress_update(cli_progress *progress, long done)
     double now = cli_clock();
     if (!progress->active || now - progress->last < 0.1) return;
 
-    /* the bar, and the time that is left if all goes on like this */
     progress->last = now;
 
-    /* the bar, and the time that is left if all goes on like this */
+    /* the bar and the estimated remaining time */
     double fraction = (double)done / (double)progress->total;
     int full = (int)(fraction * WIDTH);
     char bar[WIDTH + 1], left[32] = "?";
@@ -166,7 +165,6 @@ void cli_table_print(cli_table *table, const char *indent)
         if (length > widths[i % columns]) widths[i % columns] = length;
     }
 
-    /* row by row */
     for (int row = 0; row < table->cell_count; row += columns) {
         /* The last cell that is not empty ends the line, so that no line ends in spaces. */
         int last = columns - 1;
@@ -305,7 +303,6 @@ int cli_text_save(const char *text, const char *path)
         goto done;
     }
 
-    /* write and close */
     bool written = fputs(text, file) != EOF;
     if (fclose(file) != 0) written = false;
     if (!written || !system_rename(temporary, path)) {

@@ -11,7 +11,6 @@ int examples_load(const cutis_character *character, int count, const char *const
     *set = (example_set){.characters = cli_allocate((size_t)count + 1, sizeof *set->characters),
                          .positions = cli_allocate((size_t)count + 1, sizeof *set->positions)};
 
-    /* load each */
     for (int i = 0; i < count && status == CLI_OK; i++) {
         cutis_character *example = cli_load_character(paths[i], true, &status);
         if (!example) break;

@@ -60,7 +60,7 @@ static char *ask(char *const *argv)
 
     /* the reason, in a sentence */
     if (exit_code == 127)
-        cli_error("'%s' cannot be run: is Slurm installed on this machine?", argv[0]);
+        cli_error("cannot run '%s'; is Slurm installed on this machine?", argv[0]);
     else
         cli_error("%s: %.*s", argv[0], text ? (int)strcspn(text, "\n") : 0, text ? text : "");
 
@@ -85,7 +85,6 @@ static farm_place *places_find(const batch *b, const json_t *memory)
         }
     }
 
-    /* the queue */
     char *const argv[] = {"squeue", "--noheader", "--array", "--format=%F %K %T", NULL};
     char *text = ask(argv);
     if (!text) {
@@ -146,7 +145,6 @@ static char **sbatch_arguments(const batch *b, const char *array, const char *af
     char **argv = cli_allocate(strlen(words) / 2 + 16, sizeof *argv);
     int n = 0;
 
-    /* what we need */
     argv[n++] = cli_format("sbatch");
     argv[n++] = cli_format("--parsable");
     argv[n++] = cli_format("--job-name=cutis");
@@ -257,7 +255,6 @@ int farm_submit(batch *b, bool failed_only)
 
     free(after);
 
-    /* sum up */
     if (status == CLI_OK)
         printf("%d submitted, %d done already, %d queued or running already; 'cutis batch %s --status' shows the "
                "progress\n",
@@ -293,7 +290,7 @@ int farm_status(batch *b)
             printf("failed   job %d  %s  (exit code %d) %s\n", i, job->output, job->exit_code, job->reason);
         } else if (places[i] == FARM_LEFT) {
             failed++;
-            printf("failed   job %d  %s  ended without a record: killed, out of time or memory, or its node was lost\n",
+            printf("failed   job %d  %s  ended without a record: killed, out of time or memory, or the node was lost\n",
                    i, job->output);
         }
     }

@@ -33,7 +33,6 @@ int cli_unknown_character(const char *name, bool file_allowed)
     int count = cutis_zoo_count();
     const char *what = file_allowed ? "file and no built-in character" : "built-in character";
 
-    /* the nearest name */
     const char **names = cli_allocate((size_t)count, sizeof *names);
     for (int i = 0; i < count; i++) names[i] = cutis_zoo(i).name;
 
@@ -148,7 +147,6 @@ int cli_find_clip(const cutis_character *character, const char *name)
     int clip = cutis_character_find_clip(character, name);
     if (clip >= 0) return clip;
 
-    /* none at all */
     if (character->clip_count == 0) {
         cli_error("there is no clip '%s': %s has none", name, character->name);
         return -1;
@@ -206,7 +204,6 @@ int cli_check_output(const char *path, const char *input, bool folder_allowed)
     char *folder = cli_format("%s", path);
     char *slash = strrchr(folder, '/');
 
-    /* the folder */
     if (slash == folder)
         slash[1] = 0;
     else if (slash)

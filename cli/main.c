@@ -48,7 +48,6 @@ static int unknown_command(const char *name)
     const char *names[64];
     int count = 0;
 
-    /* the nearest name */
     for (int i = 0; cli_commands[i] && count < 64; i++)
         if (!cli_commands[i]->hidden) names[count++] = cli_commands[i]->name;
 
@@ -67,13 +66,13 @@ static int unknown_command(const char *name)
 static void print_overview(FILE *file)
 {
     fprintf(file,
-            "cutis %s: physically based skin for animated characters\n\n"
+            "cutis %s: physically based skin and flesh for animated characters\n\n"
             "usage: cutis COMMAND [arguments]\n\ncommands:\n",
             cutis_version());
     for (int i = 0; cli_commands[i]; i++)
         if (!cli_commands[i]->hidden) fprintf(file, "  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
-    fprintf(file, "\n'cutis COMMAND --help' explains a command, with an example. A built-in character's name may\n"
-                  "stand wherever a file may.\n\n"
+    fprintf(file, "\n'cutis COMMAND --help' explains a command, with an example. Wherever a file is expected,\n"
+                  "the name of a built-in character may be used.\n\n"
                   "example:\n  cutis bake arm --solver dqs --clip flex -o arm.pc2\n");
 }
 
@@ -142,7 +141,6 @@ int main(int argc, char **argv)
         return CLI_USAGE;
     }
 
-    /* the command */
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";

@@ -158,7 +158,8 @@ static const struct {
     {"render", "range", "--color WHAT@LOW,HIGH"},
     {"render", "skeleton", "--style skeleton"},
     {"render", "start", "--frame 0.5s:1.5s"},
-    {"render", "texcoords", "read by itself from CACHE.texcoords.npy, where 'cutis bake --outputs texcoords' puts it"},
+    {"render", "texcoords",
+     "read automatically from CACHE.texcoords.npy, the output of 'cutis bake --outputs texcoords'"},
     {"render", "texture-scale", "--texture NAME@N"},
     {"render", "time", "--frame 1.5s"},
     {"render", "up", "--style z-up"},
@@ -183,7 +184,6 @@ static int unknown_option(const cli_arguments *arguments, const char *argument)
     const cli_command *command = arguments->command;
     char name[64];
 
-    /* its name alone */
     snprintf(name, sizeof name, "%s", argument + strspn(argument, "-"));
     name[strcspn(name, "=")] = 0;
 
@@ -191,7 +191,6 @@ static int unknown_option(const cli_arguments *arguments, const char *argument)
     const char *now = cli_former_option(command, name);
     if (now) return cli_usage_error(arguments, "--%s is now %s", name, now);
 
-    /* the nearest one */
     const char *names[64];
     const cli_option *option;
     int name_count = 0;
@@ -280,7 +279,7 @@ int cli_check_value(const cli_arguments *arguments, const cli_option *option, co
 
         const char *nearest = cli_nearest(value, names, count);
         if (nearest)
-            return cli_usage_error(arguments, "--%s does not know '%s'; did you mean %s? (%s)", option->name, value,
+            return cli_usage_error(arguments, "--%s has no value '%s'; did you mean %s? (%s)", option->name, value,
                                    nearest, option->choices);
         return cli_usage_error(arguments, "--%s must be one of %s, not '%s'", option->name, option->choices, value);
     }
@@ -329,7 +328,6 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *
         if (strcmp(argv[i], "--help") == 0 || (strcmp(argv[i], "-h") == 0 && !find_letter(command, 'h'))) *help = true;
     if (*help) return CLI_OK;
 
-    /* every argument */
     bool plain_only = false;
     for (int i = 0; i < argc; i++) {
         const char *argument = argv[i];
@@ -517,7 +515,6 @@ enum { HELP_WIDTH = 110, LEFT_MOST = 28 };
 
 static void print_option_help(const cli_command *command, const cli_option *option, int width)
 {
-    /* names and value */
     char left[128];
     char right[512];
     bool lettered = option->letter && find_letter(command, option->letter) == option; /* else a command has taken it */
@@ -627,7 +624,6 @@ bool cli_detail(const cli_arguments *arguments, int *detail)
     const char *text = cli_text(arguments, "detail");
     *detail = CUTIS_DETAIL_DEFAULT;
 
-    /* a word */
     if (!text) return true;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(text, words[i].name) != 0) continue;

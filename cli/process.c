@@ -55,7 +55,6 @@ int process_wait_any(process *processes, int count, int *exit_code)
         pid_t ended = waitpid(-1, &state, 0);
         if (ended < 0 && errno != EINTR) return -1;
 
-        /* one of ours */
         for (int i = 0; ended > 0 && i < count; i++) {
             if (processes[i].id != ended) continue;
             processes[i].id = 0;
@@ -141,7 +140,6 @@ static wchar_t *command_line(char *const *argv)
     wchar_t *wide = malloc(room * sizeof *wide);
     size_t length = 0;
 
-    /* quoted words */
     for (int i = 0; text && argv[i]; i++) length += quote(argv[i], text + length);
     bool fine = text && wide && length > 0;
     if (fine) text[length - 1] = 0;
@@ -200,7 +198,6 @@ bool process_start(process *started, char *const *argv, FILE *output, FILE *mess
         return false;
     }
 
-    /* let it run */
     AssignProcessToJobObject(family(), info.hProcess);
     ResumeThread(info.hThread);
     CloseHandle(info.hThread);
@@ -214,7 +211,6 @@ int process_wait_any(process *processes, int count, int *exit_code)
     int indices[MAXIMUM_WAIT_OBJECTS] = {0};
     DWORD running = 0;
 
-    /* those that run */
     for (int i = 0; i < count && running < MAXIMUM_WAIT_OBJECTS; i++) {
         if (!processes[i].id) continue;
         handles[running] = (HANDLE)(intptr_t)processes[i].id;
@@ -229,7 +225,6 @@ int process_wait_any(process *processes, int count, int *exit_code)
         return -1;
     }
 
-    /* its result */
     CloseHandle(handles[which]);
     processes[indices[which]].id = 0;
     *exit_code = (int)code;

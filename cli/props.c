@@ -22,14 +22,12 @@ static int request_parse(const char *text, cutis_prop_request *request)
         return CLI_USAGE;
     }
 
-    /* place and scale */
     if (!at) return CLI_OK;
     if (!cli_parse_numbers(at + 1, ',', 3, numbers) && !cli_parse_numbers(at + 1, ',', 4, numbers)) {
         cli_error("--prop %s: after the @ give X,Y,Z or X,Y,Z,SCALE", text);
         return CLI_USAGE;
     }
 
-    /* the scale */
     if (cli_parse_numbers(at + 1, ',', 4, numbers)) request->scale = numbers[3];
     if (!(request->scale > 0)) {
         cli_error("--prop %s: the scale must be above 0", text);

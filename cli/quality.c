@@ -13,25 +13,21 @@ json_t *quality_json(const cutis_quality *q, double fps)
 {
     json_t *root = json_object();
 
-    /* what was measured */
     json_object_set_new(root, "frames", json_integer(q->frames));
     json_object_set_new(root, "fps", cli_json_real(fps));
     json_object_set_new(root, "vertices", json_integer(q->vertices));
     json_object_set_new(root, "size", cli_json_real(q->size));
 
-    /* volume */
     json_object_set_new(root, "volume_rest", cli_json_real(q->volume_rest));
     json_object_set_new(root, "volume_error_max", cli_json_real(q->volume_error_max));
     json_object_set_new(root, "volume_error_mean", cli_json_real(q->volume_error_mean));
     json_object_set_new(root, "volume_min_ratio", cli_json_real(q->volume_min_ratio));
     json_object_set_new(root, "volume_union", cli_json_real(q->volume_union));
 
-    /* self-intersection */
     json_object_set_new(root, "self_intersections_rest", json_integer(q->self_intersections_rest));
     json_object_set_new(root, "self_intersections_max", json_integer(q->self_intersections_max));
     json_object_set_new(root, "self_intersections_mean", cli_json_real(q->self_intersections_mean));
 
-    /* shape */
     json_object_set_new(root, "stretch_p99", cli_json_real(q->stretch_p99));
     json_object_set_new(root, "area_distortion_p99", cli_json_real(q->area_distortion_p99));
     json_object_set_new(root, "acceleration_rms", cli_json_real(q->acceleration_rms));
@@ -39,7 +35,6 @@ json_t *quality_json(const cutis_quality *q, double fps)
     json_object_set_new(root, "penetration_max", cli_json_real(q->penetration_max));
     json_object_set_new(root, "non_finite", json_integer(q->non_finite));
 
-    /* where to look */
     json_object_set_new(root, "worst_volume_frame", frame_json(q->worst_volume_frame));
     json_object_set_new(root, "worst_intersection_frame", frame_json(q->worst_intersection_frame));
     json_object_set_new(root, "worst_section_frame", frame_json(q->worst_section_frame));

@@ -6,7 +6,7 @@
 
 #include "cli.h"
 
-/* All figures of a measurement, by the names of docs/CONVENTIONS.md. */
+/* All figures of a measurement, by the names of docs/reference/conventions.md. */
 json_t *quality_json(const cutis_quality *quality, double fps);
 /* A sentence for each bound that does not hold, on stderr. */
 void quality_print_failures(const cutis_check *checks, int check_count);

@@ -216,7 +216,6 @@ static int frames_write(const batch_job *job, const piece *pieces, int count, do
     cutis_error error;
     cutis_cache_writer *writer = NULL;
 
-    /* the character */
     int status;
     cutis_character *character = cli_load_character(job->input, true, &status);
     if (!character) return status;
@@ -231,7 +230,6 @@ static int frames_write(const batch_job *job, const piece *pieces, int count, do
                              .fps = fps,
                              .character = character};
 
-    /* write them */
     bool fine = cutis_cache_create(job->output, &info, NULL, &writer, &error) == CUTIS_OK;
     for (int k = 0; k < count && fine; k++)
         for (int f = k > 0; f < pieces[k].cache->frame_count - pieces[k].skip && fine; f++)
@@ -252,7 +250,6 @@ int split_join(const batch_job *job)
     int count = job->piece_count;
     const batch_job *jobs = job - count;
 
-    /* what to join */
     double clip_start = json_number_value(json_object_get(job->options, "clip_start"));
     double fps = json_number_value(json_object_get(job->options, "fps"));
     piece *pieces = cli_allocate((size_t)count, sizeof *pieces);

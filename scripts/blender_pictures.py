@@ -1,6 +1,6 @@
 """blender -b --factory-startup -noaudio -P scripts/blender_pictures.py -- ADDON.zip CHARACTER.glb CLIP FRAME OUT_FOLDER
 
-The pictures of docs/BLENDER.md, rendered by Workbench: a frame under linear skinning, live, and with colours of stretch.
+The pictures of docs/guide/blender.md, rendered by Workbench: a frame under linear skinning, live, and with colours of stretch.
 """
 import os
 import sys

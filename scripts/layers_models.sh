@@ -1,6 +1,6 @@
 #!/bin/sh
 # layers_models.sh [PROGRAM [MODELS [NAME...]]]: bakes the characters of MODELS (../shared/models) by lbs and by layers,
-# without a word of tuning, and prints the table of docs/solvers/layers.md, with the bones that the motion drives into
+# without a word of tuning, and prints the table of docs/reference/solvers/layers.md, with the bones that the motion drives into
 # other flesh. NAME: only these rows. The two long clips of mh_heavy take most of the time.
 set -eu
 program=${1:-build/release/bin/cutis}

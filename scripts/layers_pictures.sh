@@ -1,5 +1,5 @@
 #!/bin/sh
-# The pictures of docs/solvers/layers.md: the figures of the paper of layers with our characters.
+# The pictures of docs/reference/solvers/layers.md: the figures of the paper of layers with our characters.
 # Usage: scripts/layers_pictures.sh [FOLDER of the built program] [OUTPUT FOLDER]
 set -e
 cd "$(dirname "$0")/.."

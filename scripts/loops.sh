@@ -1,5 +1,5 @@
 #!/bin/sh
-# loops.sh [PROGRAM [OPTIONS of bake]]: bake the loops of docs/BAKING.md under lattice and layers and print their table.
+# loops.sh [PROGRAM [OPTIONS of bake]]: bake the loops of docs/reference/baking.md under lattice and layers and print their table.
 # Takes minutes.
 set -u
 program=${1:-build/release/bin/cutis}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The pictures of docs/rigging.md and docs/solvers/curves.md: the figures of Bian et al. 2018 with our characters.
+# The pictures of docs/notes/rigging.md and docs/reference/solvers/curves.md: the figures of Bian et al. 2018 with our characters.
 # Usage: scripts/rig_pictures.sh [FOLDER of the built program] [OUTPUT FOLDER] [FOLDER of fetched models]
 # Figures of fetched models are made when their folder is there, and stay out of the repository.
 set -e

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The pictures of docs/solvers/slide.md: the figures of the paper with our characters, plain texture beside slide.
+# The pictures of docs/reference/solvers/slide.md: the figures of the paper with our characters, plain texture beside slide.
 # Usage: scripts/slide_pictures.sh [FOLDER of the built program] [OUTPUT FOLDER] [FOLDER of painted characters]
 # The painted characters are made by bin/test_slide_scenes FOLDER when the third argument is left out.
 set -e

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """springs_diagrams.py FOLDER: Figures 2 and 4 of Cordier and Magnenat-Thalmann as springs_edge.svg and springs_response.svg.
 
-The forces of the edge are computed by the formulas of docs/solvers/springs.md and drawn to scale.
+The forces of the edge are computed by the formulas of docs/reference/solvers/springs.md and drawn to scale.
 """
 import math
 import sys

@@ -1,5 +1,5 @@
 #!/bin/sh
-# springs_pictures.sh PROGRAM: the pictures of docs/solvers/springs.md, after Figures 2 and 4 (diagrams), 5 (a thumb on a
+# springs_pictures.sh PROGRAM: the pictures of docs/reference/solvers/springs.md, after Figures 2 and 4 (diagrams), 5 (a thumb on a
 # table), 6 (a body against a rigid thing) and 7 (a grasped cube) of the paper.
 set -eu
 program=${1:-build/release/bin/cutis}

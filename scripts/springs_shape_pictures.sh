@@ -1,5 +1,5 @@
 #!/bin/sh
-# springs_shape_pictures.sh PROGRAM: the pictures of docs/solvers/springs_reference.md: reference shapes beside linear blending.
+# springs_shape_pictures.sh PROGRAM: the pictures of docs/reference/solvers/springs_reference.md: reference shapes beside linear blending.
 # The skin is drawn with the solver's own elasticity, which at rest in a pose leaves it on the shape but for contact.
 set -eu
 program=${1:-build/release/bin/cutis}

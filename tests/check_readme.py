@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check_readme.py: the README's example is examples/readme.c, and every file the documents link to is there, as are
-the tests that docs/CLAIMS.md names."""
+the tests that docs/notes/claims.md names."""
 import os
 import re
 import sys
@@ -33,9 +33,9 @@ for document in documents:
             print("%s: link to %s, which does not exist" % (document, target))
             code = 1
 # the tests that hold the claims
-for name in re.findall(r"`([a-z0-9_]+\.(?:c|sh|py))`", read("docs/CLAIMS.md")):
+for name in re.findall(r"`([a-z0-9_]+\.(?:c|sh|py))`", read("docs/notes/claims.md")):
     if not os.path.exists(os.path.join(ROOT, "tests", name)):
-        print("docs/CLAIMS.md: there is no tests/%s" % name)
+        print("docs/notes/claims.md: there is no tests/%s" % name)
         code = 1
 print("== check_readme: example and %d links checked" % links)
 sys.exit(code)

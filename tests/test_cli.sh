@@ -116,7 +116,7 @@ shows "save it as .obj or .glb" err
 rm hero.*
 printf 'Kaydara FBX Binary  \0' >hero.glb
 run 1 info hero.glb
-says "hero.glb: it is not a glTF file: it is an FBX file; call it .fbx"
+says "hero.glb: it is not a glTF file: it is an FBX file; rename it to .fbx"
 printf 'version https://git-lfs.github.com/spec/v1\n' >hero.glb
 run 1 info hero.glb
 shows "git lfs pull" err

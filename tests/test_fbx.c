@@ -267,7 +267,7 @@ static void test_damage_is_named(void **state)
     refuse("FBXHeaderExtension", "Something", "not an FBX file");
     refuse("C: \"OO\",21,0\n", "C: \"OO\",21,22\n", "is its own ancestor");
     refuse("\tC: \"OO\",10,20\n", "", "it holds no mesh; it is a motion");
-    refuse("\"d|DeformPercent\"\n}\n", "\"d|", "a text does not end");
+    refuse("\"d|DeformPercent\"\n}\n", "\"d|", "a string does not end");
 }
 
 static void test_inflate(void **state)

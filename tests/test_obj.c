@@ -112,7 +112,7 @@ static void test_errors_name_the_line(void **state)
         {"v 0 0 0\nv 1 nan 0\nv 0 1 0\nf 1 2 3\n", "line 2: a vertex needs 3 numbers"},
         {"v 0 0 0\nv 1 1e99 0\nv 0 1 0\nf 1 2 3\n", "line 2: a vertex is not a finite number"},
         {"v 0 0 0\nv 1 \\\n\nv 0 1 0\nf 1 2 3\n", "line 2: a vertex needs 3 numbers"},
-        {"v 0 0 0\nv 1 \\\n0 0\nv 0 1 0\nf 1 b 3\n", "line 5: a face is not made of numbers"},
+        {"v 0 0 0\nv 1 \\\n0 0\nv 0 1 0\nf 1 b 3\n", "line 5: a face contains something that is not a number"},
         {"v 0 0 0\n", "the mesh is empty"},
         {"", "the mesh is empty"},
         {"v 0 0 0\nv 1 0 0\nf 1 2\n", "the mesh is empty"},

@@ -118,7 +118,7 @@ cp props.pc2 before.pc2
 run 2 $bake --prop cbue -o props.pc2
 says "there is no built-in prop 'cbue'; did you mean 'cube'?"
 run 2 $bake --prop wardrobe -o props.pc2
-says "there is no built-in prop 'wardrobe'; there are cube, ball, table and floor, or give a .glb file"
+says "there is no built-in prop 'wardrobe'; use cube, ball, table, floor or a .glb file"
 run 2 $bake --prop cube@1,2 -o props.pc2
 says "--prop cube@1,2: after the @ give X,Y,Z or X,Y,Z,SCALE"
 run 2 $bake --prop cube@1,2,nan -o props.pc2
@@ -130,7 +130,7 @@ says "--prop '@1,2,3': the name is missing; use cube, ball, table, floor or a .g
 run 1 $bake --prop missing.glb -o props.pc2
 says "cannot open 'missing.glb': No such file or directory"
 run 2 $bake --prop thing.obj -o props.pc2
-says "'thing.obj' has no ending that props are read from: .glb or .gltf"
+says "'thing.obj' has no extension of a props file: .glb or .gltf"
 run 1 $bake --prop empty.glb -o props.pc2
 says "'empty.glb' shows no mesh that could be a prop"
 run 1 $bake --prop odd.glb -o props.pc2

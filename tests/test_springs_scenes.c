@@ -1,7 +1,7 @@
 /*
  * The scenes of Cordier and Magnenat-Thalmann, "Integrated system for skin deformation", with solver springs: a finger
  * on a table (Figure 5), a body and a rigid object (Figure 6), a hand that grasps a soft cube (Figure 7), and a block
- * on a slope of skin. Each prints the figures that docs/solvers/springs.md tells.
+ * on a slope of skin. Each prints the figures that docs/reference/solvers/springs.md tells.
  */
 #include "testing.h"
 

@@ -131,12 +131,10 @@ static int run_crowd(bench_context *context)
     cutis_model *model = NULL;
     static const cutis_setting settings[] = {{"resolution", "8"}, {"volume_stiffness", "0"}};
 
-    /* threads and character */
     cutis_pool *pool = bench_pool(context, 2);
     if (!pool) return status;
     if (cutis_zoo_make("bunny", 0.1, NULL, &bunny, &error) != CUTIS_OK) return cli_library_error(&error);
 
-    /* the model */
     cutis_model_def def = cutis_model_def_default();
     def.character = bunny;
     def.solver = "lattice";
@@ -145,7 +143,6 @@ static int run_crowd(bench_context *context)
     def.setting_count = CLI_COUNT(settings);
     cutis_result result = cutis_model_build(&def, &model, &error);
 
-    /* the crowd */
     c = (crowd){model, cli_allocate(CROWD, sizeof *c.states), bunny, cutis_character_find_clip(bunny, "dance")};
     for (int i = 0; i < CROWD; i++) c.states[i] = NULL;
     for (int i = 0; i < CROWD && result == CUTIS_OK; i++)

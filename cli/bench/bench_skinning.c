@@ -50,7 +50,6 @@ static cutis_character *make_tube(int rings, int around)
     tube t = {0};
     int vertex_count = rings * around, face_count = (rings - 1) * around;
 
-    /* room */
     t.positions = cli_allocate(3 * (size_t)vertex_count, sizeof(float));
     t.face_first = cli_allocate((size_t)face_count + 1, sizeof(int));
     t.corners = cli_allocate(4 * (size_t)face_count, sizeof(int));
@@ -135,7 +134,6 @@ static int time_tube(bench_context *context, const char *solver, int rings, int 
     cutis_character *character = make_tube(rings, around);
     if (!character) return CLI_FAILURE;
 
-    /* the model */
     cutis_model_def def = cutis_model_def_default();
     def.character = character;
     def.solver = solver;

@@ -106,7 +106,6 @@ static int time_scene(bench_context *context, const scene *s)
         row.part_paper_ms[2] = s->paper_solve_ms;
         status = bench_steps(context, model, state, &input, STEPS * step_seconds, 1, &row);
 
-        /* per step */
         row.ms /= STEPS;
         for (int i = 0; i < row.part_count; i++) row.part_ms[i] /= STEPS;
         if (status == CLI_OK) bench_add(context, &row);

@@ -116,7 +116,6 @@ void picture_draw_disc(picture_image *image, float x, float y, float radius, pic
 
 void picture_draw_polygon(picture_image *image, const float *points, int count, picture_color color)
 {
-    /* bounds and orientation */
     float low[2] = {FLT_MAX, FLT_MAX}, high[2] = {-FLT_MAX, -FLT_MAX}, area = 0;
     for (int i = 0; i < count; i++) {
         const float *p = points + i * 2, *q = points + (i + 1) % count * 2;

@@ -13,7 +13,6 @@ bool picture_body_create(const cutis_character *c, picture_body *body)
 {
     *body = (picture_body){.character = c};
 
-    /* room */
     size_t triangle_count = (size_t)c->triangle_count;
     body->smooth =
         picture_smooth_create(c->positions, c->triangles, c->triangle_count, c->vertex_points, c->point_count, CREASE);
@@ -122,7 +121,6 @@ void picture_value_area(const cutis_character *c, const float *positions, float 
         }
     }
 
-    /* their ratio */
     for (int v = 0; v < c->vertex_count; v++) {
         const float *sums = scratch + (size_t)c->vertex_points[v] * 2;
         values[v] = sums[1] > 0 ? sums[0] / sums[1] : NAN;
@@ -133,7 +131,6 @@ bool picture_body_find_opposites(picture_body *body, picture_tracer *tracer)
 {
     const cutis_character *c = body->character;
 
-    /* room */
     size_t count = (size_t)c->point_count;
     float *positions = malloc((count + 1) * 3 * sizeof *positions);
     float *normals = calloc(count + 1, 3 * sizeof *normals);
@@ -206,7 +203,6 @@ void picture_value_volume(const picture_body *body, const float *positions, floa
         }
     }
 
-    /* their ratio */
     for (int v = 0; v < c->vertex_count; v++) {
         const float *sums = scratch + (size_t)c->vertex_points[v] * 2;
         values[v] = sums[1] > 0 ? sums[0] / sums[1] : NAN;

@@ -66,7 +66,6 @@ static bool png_encode(FILE *file, const picture_image *image, const bool alpha,
         return false;
     }
 
-    /* header */
     png_init_io(png, file);
     png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8,
                  alpha ? PNG_COLOR_TYPE_RGBA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
@@ -74,7 +73,6 @@ static bool png_encode(FILE *file, const picture_image *image, const bool alpha,
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     png_write_info(png, info);
 
-    /* rows */
     for (int y = 0; y < image->height; y++) {
         const uint8_t *pixels = image->pixels + (size_t)y * (size_t)image->width * 4;
         int channels = alpha ? 4 : 3;
@@ -129,11 +127,10 @@ cutis_result picture_png_read(const char *path, picture_image *image, cutis_erro
     png_image png = {.version = PNG_IMAGE_VERSION};
     cutis_result result = CUTIS_OK;
 
-    /* size and format */
     if (!png_image_begin_read_from_stdio(&png, file) || png.width > 16384 || png.height > 16384) {
         result = picture_fail(error, CUTIS_ERROR_FORMAT, "%s is no PNG of at most 16384 pixels a side", path);
     } else if (!picture_image_create((int)png.width, (int)png.height, image)) {
-        result = picture_fail(error, CUTIS_ERROR_MEMORY, "no memory is left to read %s", path);
+        result = picture_fail(error, CUTIS_ERROR_MEMORY, "out of memory to read %s", path);
     } else {
         png.format = PNG_FORMAT_RGBA;
         if (!png_image_finish_read(&png, NULL, image->pixels, 0, NULL)) {
@@ -153,11 +150,11 @@ static cutis_result png_decode(const void *bytes, size_t size, const char *name,
     png_image png = {.version = PNG_IMAGE_VERSION};
     cutis_result result = CUTIS_OK;
 
-    /* size and format */
     if (!png_image_begin_read_from_memory(&png, bytes, size) || png.width > 16384 || png.height > 16384) {
-        result = picture_fail(error, CUTIS_ERROR_FORMAT, "the image of %s is no PNG of at most 16384 pixels", name);
+        result = picture_fail(error, CUTIS_ERROR_FORMAT,
+                              "the image of %s is not a PNG of at most 16384 pixels per side", name);
     } else if (!picture_image_create((int)png.width, (int)png.height, image)) {
-        result = picture_fail(error, CUTIS_ERROR_MEMORY, "no memory is left for the image of %s", name);
+        result = picture_fail(error, CUTIS_ERROR_MEMORY, "out of memory for the image of %s", name);
     } else {
         png.format = PNG_FORMAT_RGBA;
         if (!png_image_finish_read(&png, NULL, image->pixels, 0, NULL)) {
@@ -220,7 +217,7 @@ static cutis_result jpeg_decode(const void *bytes, size_t size, const char *name
     if (good) return CUTIS_OK;
 
     picture_image_destroy(image);
-    return picture_fail(error, CUTIS_ERROR_FORMAT, "the image of %s is no JPEG that can be read", name);
+    return picture_fail(error, CUTIS_ERROR_FORMAT, "the image of %s is not a supported JPEG", name);
 }
 #endif
 
@@ -264,7 +261,6 @@ static bool header_parse(const char *text, char *type, picture_array *array)
     shape += strcspn(shape, "(");
     if (*shape++ != '(') return false;
 
-    /* dimensions */
     array->dimension_count = 0;
     while (*shape && *shape != ')') {
         char *end;
@@ -326,7 +322,6 @@ cutis_result picture_array_load(const char *path, picture_array *array, cutis_er
         goto done;
     }
 
-    /* type and size */
     if (strcmp(type, "<f4") == 0 || strcmp(type, "<i4") == 0) item = 4;
     if (strcmp(type, "<f8") == 0 || strcmp(type, "<i8") == 0) item = 8;
     if (strcmp(type, "<i2") == 0) item = 2;
@@ -336,7 +331,6 @@ cutis_result picture_array_load(const char *path, picture_array *array, cutis_er
         goto done;
     }
 
-    /* how many numbers */
     for (int i = 0; i < array->dimension_count; i++) {
         if (array->shape[i] > 0 && count > (size_t)1 << 40) break;
         count *= (size_t)array->shape[i];
@@ -355,7 +349,6 @@ cutis_result picture_array_load(const char *path, picture_array *array, cutis_er
     }
     fseek(file, here, SEEK_SET);
 
-    /* the numbers */
     data = malloc(count * item + 1);
     array->values = malloc((count + 1) * sizeof(float));
     if (!data || !array->values) {

@@ -167,7 +167,6 @@ static void glyph_trace(const font_glyph *glyph, font_pen *pen)
 
     /* strokes are numbers, spaces and semicolons */
     for (const char *s = glyph->strokes; *s;) {
-        /* between strokes */
         if (*s == ';') pen->down = false;
         if (*s == ';' || *s == ' ') {
             s++;
@@ -184,7 +183,6 @@ static void glyph_trace(const font_glyph *glyph, font_pen *pen)
             s = *end == ',' ? end + 1 : end;
         }
 
-        /* draw it */
         if (!arc) {
             pen_move(pen, n[0], n[1]);
             continue;

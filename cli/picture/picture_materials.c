@@ -76,10 +76,9 @@ int picture_materials_load(picture_job *r)
         memcpy(material->color, list[i].color, sizeof material->color);
         material->cutoff = list[i].cutoff;
         if (list[i].left_out && !r->quiet)
-            cli_warning(
-                "an image of the material '%s' is left out: it is not there, or in a data URI, or on other texture "
-                "coordinates than the first",
-                list[i].name);
+            cli_warning("an image of the material '%s' is ignored: it is missing, in a data URI, or does not use the "
+                        "first texture coordinates",
+                        list[i].name);
         image_take(r, list[i].name, list[i].image, list[i].image_size, &material->image);
         image_take(r, list[i].name, list[i].normals, list[i].normals_size, &material->normals);
     }

@@ -42,7 +42,6 @@ picture_smooth *picture_smooth_create(const float *rest, const int *triangles, i
     pvec *normals = malloc((size_t)(triangle_count + 1) * sizeof *normals);
     if (!smooth || !start || !around || !normals) goto failed;
 
-    /* room */
     smooth->triangles = triangles;
     smooth->triangle_count = triangle_count;
     smooth->first = malloc((corner_count + 1) * sizeof *smooth->first);

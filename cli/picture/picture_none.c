@@ -27,13 +27,13 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
 {
     (void)width, (void)height, (void)fps;
     *video = NULL;
-    return picture_fail(error, CUTIS_ERROR_UNSUPPORTED, "%s: this build of cutis makes no videos", path);
+    return picture_fail(error, CUTIS_ERROR_UNSUPPORTED, "%s: this build of cutis cannot write videos", path);
 }
 
 cutis_result picture_video_append(picture_video *video, const picture_image *image, cutis_error *error)
 {
     (void)video, (void)image;
-    return picture_fail(error, CUTIS_ERROR_UNSUPPORTED, "this build of cutis makes no videos");
+    return picture_fail(error, CUTIS_ERROR_UNSUPPORTED, "this build of cutis cannot write videos");
 }
 
 cutis_result picture_video_finish(picture_video *video, cutis_error *error)

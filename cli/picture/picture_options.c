@@ -25,7 +25,6 @@ static const struct {
 /* One view: a name, which "@DEGREES" turns with a character that faces another way, or "AZ,EL". */
 static int view_parse(const cli_arguments *arguments, const char *word, picture_view *view)
 {
-    /* by name */
     size_t length = strcspn(word, "@");
     double turn = 0;
     bool turned = word[length] == 0 || (cli_parse_numbers(word + length + 1, ',', 1, &turn) && fabs(turn) <= 3600);
@@ -46,7 +45,6 @@ static int view_parse(const cli_arguments *arguments, const char *word, picture_
         return CLI_OK;
     }
 
-    /* neither */
     const char *names[CLI_COUNT(NAMED_VIEWS)];
     for (int i = 0; i < CLI_COUNT(NAMED_VIEWS); i++) names[i] = NAMED_VIEWS[i].name;
     const char *nearest = cli_nearest(word, names, CLI_COUNT(NAMED_VIEWS));
@@ -83,7 +81,7 @@ static int views_parse(picture_job *r)
     }
 
     free(copy);
-    if (status == CLI_OK && r->view_count == 0) status = cli_usage_error(r->arguments, "--view names no view");
+    if (status == CLI_OK && r->view_count == 0) status = cli_usage_error(r->arguments, "--view is empty");
     return status;
 }
 
@@ -115,9 +113,9 @@ static int word_find(const char *word, const char *const *names, int count)
 static int style_unknown(const picture_job *r, const char *word)
 {
     const char *nearest = cli_nearest(word, STYLE_WORDS, CLI_COUNT(STYLE_WORDS));
-    if (nearest) return cli_usage_error(r->arguments, "--style does not know '%s'; did you mean %s?", word, nearest);
+    if (nearest) return cli_usage_error(r->arguments, "--style has no value '%s'; did you mean %s?", word, nearest);
     return cli_usage_error(r->arguments,
-                           "--style does not know '%s': it takes wire, skeleton, numbers, no-floor, no-legend, white, "
+                           "--style has no value '%s'; it takes wire, skeleton, numbers, no-floor, no-legend, white, "
                            "transparent, elements, elements:LAYER, columns:N, samples:N, z-up, strip",
                            word);
 }
@@ -146,7 +144,6 @@ static int style_add(picture_job *r, const char *word)
     if (status == CLI_OK) status = style_number(r, word, "samples", 8, &numbered, &s->samples);
     if (numbered || status != CLI_OK) return status;
 
-    /* words alone */
     bool layered = strncmp(word, "elements:", 9) == 0;
     switch (layered ? STYLE_ELEMENTS : word_find(word, STYLE_WORDS, CLI_COUNT(STYLE_WORDS))) {
     case STYLE_WIRE:
@@ -238,10 +235,8 @@ static int zoom_parse(picture_job *r)
     /* a number before the @ */
     snprintf(number, sizeof number, "%.*s", at ? (int)(at - text) : (int)strlen(text), text);
     if (!cli_parse_numbers(number, ',', 1, &zoom) || !(zoom >= 0.05 && zoom <= 100) || (at && !at[1]))
-        return cli_usage_error(r->arguments,
-                               "--zoom %s: give a magnification from 0.05 to 100, or with what stands in the middle: "
-                               "3@JOINT, 3@X,Y,Z",
-                               text);
+        return cli_usage_error(
+            r->arguments, "--zoom %s: give a magnification from 0.05 to 100, or with a centre: 3@JOINT, 3@X,Y,Z", text);
 
     r->zoom = (float)zoom;
     r->focus = at ? at + 1 : NULL;
@@ -257,7 +252,6 @@ static int image_read(const char *path, picture_image *image)
 /* One word of --texture: NAME, NAME@SQUARES, FILE.png or normals:FILE.png. */
 static int texture_add(picture_job *r, const char *word)
 {
-    /* files */
     if (strncmp(word, "normals:", 8) == 0 && !r->has_normal_map) {
         r->has_normal_map = true;
         r->normal_path = cli_format("%s", word + 8);
@@ -268,7 +262,6 @@ static int texture_add(picture_job *r, const char *word)
         return image_read(word, &r->image);
     }
 
-    /* patterns */
     int index = picture_texture_find(word, &r->texture_scale);
     if (index < 0 || r->texture != PICTURE_TEXTURE_NONE)
         return cli_usage_error(r->arguments,
@@ -320,7 +313,6 @@ int picture_options_read(picture_job *r)
 {
     const cli_arguments *a = r->arguments;
 
-    /* what is written */
     r->output = cli_text(a, "output");
     if (!r->output) return cli_usage_error(a, "the output is missing: -o OUT (.png, .mp4, .webm or .gif)");
     r->video =
@@ -336,7 +328,6 @@ int picture_options_read(picture_job *r)
     if (r->video && cli_given(a, "frame") && !strchr(cli_text(a, "frame"), ':'))
         return cli_usage_error(a, "a video shows many frames; choose them by --frame A:B:STEP");
 
-    /* how it looks */
     int status = size_parse(r);
     if (status == CLI_OK) status = views_parse(r);
     if (status == CLI_OK) status = style_parse(r);

@@ -30,7 +30,6 @@ static void bone_draw(picture_image *image, const bone *b, float scale)
 
     float dx = b->x1 - b->x0, dy = b->y1 - b->y0, length = sqrtf(dx * dx + dy * dy);
     if (!b->joint_only && length > 1) {
-        /* the kite */
         float width = fminf(length * 0.11f, 9 * scale);
         float mx = b->x0 + dx * 0.18f, my = b->y0 + dy * 0.18f;
         float nx = -dy / length * width, ny = dx / length * width;
@@ -39,7 +38,6 @@ static void bone_draw(picture_image *image, const bone *b, float scale)
         picture_draw_polygon(image, left, 3, light);
         picture_draw_polygon(image, right, 3, dark);
 
-        /* its outline */
         float thin = fmaxf(1, 1.1f * scale);
         picture_draw_line(image, b->x0, b->y0, mx + nx, my + ny, thin, line);
         picture_draw_line(image, mx + nx, my + ny, b->x1, b->y1, thin, line);
@@ -47,7 +45,6 @@ static void bone_draw(picture_image *image, const bone *b, float scale)
         picture_draw_line(image, mx - nx, my - ny, b->x1, b->y1, thin, line);
     }
 
-    /* the joint */
     float radius = fminf(3.2f * scale, b->joint_only ? 3.2f * scale : 1.4f * scale + length * 0.06f);
     picture_draw_disc(image, b->x1, b->y1, radius + fmaxf(1, scale), line);
     picture_draw_disc(image, b->x1, b->y1, radius, (picture_color){1.0f, 0.93f, 0.62f, 1});

@@ -214,7 +214,6 @@ int picture_page_cameras(picture_job *r)
     pvec focus = {0, 0, 0};
     int status = r->focus ? focus_find(r, &focus) : CLI_OK;
 
-    /* each view */
     for (int i = 0; i < r->view_count && status == CLI_OK; i++) {
         picture_view *v = &r->views[i];
         v->camera = picture_camera_aim(v->azimuth, v->elevation, (float)width / (float)height, r->up);
@@ -229,7 +228,6 @@ int picture_page_cameras(picture_job *r)
             v->camera.position = pvec_madd(v->camera.position, v->camera.up, pvec_dot(d, v->camera.up));
         }
 
-        /* zoom */
         v->camera.tan_x /= r->zoom;
         v->camera.tan_y /= r->zoom;
     }
@@ -319,13 +317,11 @@ static void legend_draw(const picture_job *r, picture_image *page)
     }
     picture_text_draw(page, x - left + text * 0.3f, y + height, text, INK, r->color_name);
 
-    /* the bar */
     for (int i = 0; i < (int)width; i++) {
         float value = r->range[0] + (r->range[1] - r->range[0]) * ((float)i + 0.5f) / width;
         picture_draw_rectangle(page, x + (float)i, y, 1, height, picture_map_color(r->map, value, r->range));
     }
 
-    /* ticks */
     for (int i = 0; i < 3; i++) {
         float at = x + width * (float)i / 2;
         char number[32];
@@ -344,7 +340,6 @@ int picture_page_draw(picture_job *r, int first_frame, picture_image *page, cli_
 {
     bool clear = r->style.background == PICTURE_BACKGROUND_TRANSPARENT;
 
-    /* a clean page */
     picture_image_fill(page, clear ? (picture_color){0, 0, 0, 0} : (picture_color){1, 1, 1, 1});
     int frames = r->sheet ? r->times.count : 1, status = CLI_OK, panel = 0;
 
@@ -366,7 +361,6 @@ int picture_page_draw(picture_job *r, int first_frame, picture_image *page, cli_
             picture_image_place(page, &image, x, y);
             picture_image_destroy(&image);
 
-            /* caption and progress */
             const float place[4] = {(float)x, (float)y, (float)width, (float)height};
             if (r->caption) caption_draw(r, page, source, view, frame, place);
             cli_progress_update(progress, ++*done);

@@ -11,7 +11,6 @@ int picture_job_joint(const picture_job *r, const char *name, const char *option
     int joint = cutis_character_find_joint(r->character, name);
     if (joint >= 0) return joint;
 
-    /* the nearest name */
     const char **names = cli_allocate((size_t)r->character->joint_count, sizeof *names);
     for (int i = 0; i < r->character->joint_count; i++) names[i] = r->character->joints[i].name;
     const char *nearest = cli_nearest(name, names, r->character->joint_count);
@@ -44,7 +43,6 @@ static void values_choose(picture_job *r, const char *name, const cutis_output_i
                             : strcmp(name, "pressure") == 0 ? CUTIS_PALETTE_TOUCH
                                                             : CUTIS_PALETTE_SEQUENTIAL;
 
-    /* colours and range */
     r->paint = PAINT_VALUES;
     r->map = maps[palette];
 

@@ -45,7 +45,6 @@ static int cut_parse(const picture_job *r, const picture_view *view, picture_sce
         return CLI_OK;
     }
 
-    /* a plane */
     if (cli_parse_numbers(text, ',', 4, plane)) {
         pvec normal = pvec_make((float)plane[0], (float)plane[1], (float)plane[2]);
         float length = pvec_length(normal);
@@ -63,7 +62,6 @@ int picture_panel_check(const picture_job *r)
 {
     const cutis_character *c = r->character;
 
-    /* cut and texture */
     picture_scene scene = {0};
     int status = cut_parse(r, &r->views[0], &scene);
     if (status != CLI_OK) return status;
@@ -113,12 +111,10 @@ static void panel_add_body(picture_job *r, const picture_source *source, int fra
     const cutis_character *c = r->character;
     const float *positions = picture_source_positions(source, c, &r->times, frame);
 
-    /* the skin */
     picture_mesh *skin = &p->meshes[p->mesh_count++];
     *skin = picture_body_mesh(&r->body, positions, r->normals);
     picture_paint_apply(r, source, frame, positions, skin);
 
-    /* its texture */
     skin->wire = r->style.wire;
     skin->corner_texcoords = texcoords_find(r, source, frame, p);
     skin->texture = r->texture;
@@ -127,7 +123,6 @@ static void panel_add_body(picture_job *r, const picture_source *source, int fra
     skin->normals = r->has_normal_map ? &r->normal_map : NULL;
     if (source->normal_weights) skin->normal_weights = source->normal_weights + (size_t)frame * (size_t)c->vertex_count;
 
-    /* inner surfaces */
     for (int t = 0; t < SOURCE_TISSUES; t++) {
         if (!source->tissues[t]) continue;
         float *normals = panel_keep(p, cli_allocate((size_t)c->triangle_count, 9 * sizeof(float)));
@@ -232,7 +227,6 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     const cutis_character *c = r->character;
     const picture_view *v = &r->views[view_index];
 
-    /* the scene */
     picture_scene scene = {.camera = v->camera, .up = r->up};
     scene.centre = pvec_scale(pvec_add(r->low, r->high), 0.5f);
     scene.radius = 0.5f * pvec_length(pvec_sub(r->high, r->low));
@@ -261,7 +255,6 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     }
     panel_add_props(r, source, frame, &p);
 
-    /* draw */
     scene.meshes = p.meshes;
     scene.mesh_count = p.mesh_count;
     if (!picture_render(r->tracer, &scene, cutis_pool_jobs(r->pool), image))

@@ -78,7 +78,6 @@ int picture_source_open(const cutis_character *character, const char *word, cons
         return CLI_OK;
     }
 
-    /* a cache */
     if (!exists) return unknown_source(word);
     source->kind = SOURCE_CACHE;
     source->cache = cli_load_cache(word, character, clip);
@@ -144,13 +143,11 @@ static void keep_lengths(const source_run *run, const char *name, int i, float *
     cutis_output output;
     if (!cutis_state_output(run->model, run->state, name, &output) || output.domain != CUTIS_DOMAIN_VERTEX) return;
 
-    /* one number already */
     if (output.components == 1) {
         keep_values(run, &output, i, kept);
         return;
     }
 
-    /* lengths of vectors */
     size_t count = (size_t)output.count;
     if (!*kept) *kept = cli_allocate((size_t)run->times->count, count * sizeof(float));
     for (size_t k = 0; k < count; k++) {
@@ -187,7 +184,6 @@ static void keep_props(const source_run *run, int i)
         for (int k = 0; k < s->prop_count; k++) s->props[k].motions = cli_allocate(count, 12 * sizeof(float));
     }
 
-    /* where each is */
     for (int k = 0; k < s->prop_count; k++) {
         picture_prop *kept = &s->props[k];
         cutis_prop_state now;
@@ -268,10 +264,8 @@ int picture_source_run(picture_source *source, const cutis_character *character,
     cutis_state *state = NULL;
     cutis_error error;
 
-    /* the model */
     cutis_model_def def = cutis_model_def_default();
 
-    /* solver and settings */
     def.character = character;
     def.solver = source->name;
     def.settings = settings;
@@ -576,7 +570,6 @@ static int frames_parse(const char *text, picture_times *t)
     if (part[0] < 0 || part[1] < part[0] || part[1] >= t->available || part[2] < 1 || part[2] > t->available)
         return frames_error(t, text);
 
-    /* list them */
     t->count = (int)((part[1] - part[0]) / part[2]) + 1;
     t->frames = cli_allocate((size_t)t->count, sizeof *t->frames);
     for (int i = 0; i < t->count; i++) t->frames[i] = (int)(part[0] + i * part[2]);
@@ -605,7 +598,6 @@ static int range_parse(const char *text, picture_times *t, bool *is_range, char 
     steps[0] = 0;
     if (text[first] == 0) return CLI_OK;
 
-    /* both ends */
     size_t second = strcspn(text + first + 1, ":");
     const char *rest = text + first + 1 + second;
 
@@ -637,7 +629,6 @@ static int frames_choose(const cli_arguments *arguments, int fallback, picture_t
 {
     const char *text = cli_text(arguments, "frame");
 
-    /* an instant */
     double time;
     if (text && seconds_parse(text, strlen(text), &time)) return instant_choose(time, t);
 
@@ -648,7 +639,6 @@ static int frames_choose(const cli_arguments *arguments, int fallback, picture_t
     if (status != CLI_OK) return status;
     if (range) text = steps[0] ? steps : NULL;
 
-    /* frames by number */
     if (text && strspn(text, "-0123456789") != strlen(text)) return frames_parse(text, t);
     if (fallback == 0) return frames_parse(":", t);
     if (text) {

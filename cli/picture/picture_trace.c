@@ -276,7 +276,6 @@ static void crossing_add(const struct RTCFilterFunctionNArguments *arguments)
             triangles_touch(&c->meshes[hit->geomID], c->triangles[i], hit->primID))
             return;
 
-    /* note it */
     c->triangles[c->count] = hit->primID;
     c->distances[c->count] = t;
     c->solids[c->count] = (uint8_t)hit->geomID;
@@ -369,13 +368,11 @@ static void tile_trace(const picture_work *w, picture_tile *tile)
                 r.hit.geomID[i] = RTC_INVALID_GEOMETRY_ID;
             }
 
-            /* trace them */
             struct RTCIntersectContext context;
             rtcInitIntersectContext(&context);
             context.flags = RTC_INTERSECT_CONTEXT_FLAG_COHERENT;
             rtcIntersect8(valid, w->rtc, &context, &r);
 
-            /* what each met */
             for (int i = 0; i < 8 && x + i < tile->width; i++) {
                 picture_sample *s = &tile->samples[(size_t)y * (size_t)tile->width + (size_t)(x + i)];
                 s->kind = KIND_NONE;
@@ -432,7 +429,6 @@ static void tile_job(void *data, int index)
     tile.x0 = (px0 - w->border) * w->side;
     tile.y0 = (py0 - w->border) * w->side;
 
-    /* room */
     size_t count = (size_t)tile.width * (size_t)tile.height;
     tile.samples = malloc(count * sizeof *tile.samples);
     tile.lights = malloc(count * sizeof *tile.lights);
@@ -494,7 +490,6 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
     w.columns = (image->width + PICTURE_TILE - 1) / PICTURE_TILE;
     picture_lights_place(&w);
 
-    /* room */
     w.rtc = rtcNewScene(tracer->device);
     w.palettes = malloc((size_t)(scene->mesh_count + 1) * sizeof *w.palettes);
     w.curve = malloc(PICTURE_BLOCK * PICTURE_BLOCK * sizeof *w.curve);
@@ -519,7 +514,6 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
         }
     }
 
-    /* build the tree */
     if (good) {
         rtcCommitScene(w.rtc);
         good = rtcGetDeviceError(tracer->device) == RTC_ERROR_NONE;

@@ -94,7 +94,6 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
     const char *ending = strrchr(path, '.');
     if (!ending) ending = ".mp4";
 
-    /* the object */
     picture_video *video = calloc(1, sizeof *video);
     if (!video) return picture_fail(error, CUTIS_ERROR_MEMORY, "out of memory for %s", path);
     video->pipe = -1;
@@ -151,7 +150,6 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
 /* Wait for the encoder and turn its end into a result. */
 static cutis_result encoder_wait(picture_video *video, cutis_error *error)
 {
-    /* its end */
     int status = 0;
     if (video->pipe >= 0) close(video->pipe);
     video->pipe = -1;

@@ -1,9 +1,9 @@
 /*
  * base.h: results, errors, memory and threads, shared by every other header of cutis.
  *
- * The library never prints, exits or aborts, and keeps no global state. A function that can fail returns
- * a cutis_result and, when `error` is not NULL, fills it with a sentence that says what is wrong, where,
- * and what to do. All functions may be called from any thread, as long as one object is not written by two.
+ * The library never prints, exits or aborts, and keeps no global state. A function that can fail returns a
+ * cutis_result. When `error` is not NULL, it receives one sentence: what is wrong, where, and what to do. Any thread
+ * may call any function. Two threads must not write one object at the same time.
  */
 #ifndef CUTIS_BASE_H
 #define CUTIS_BASE_H
@@ -30,7 +30,7 @@ extern "C" {
 #define CUTIS_API
 #endif
 
-/* "MAJOR.MINOR.PATCH" of the library that is linked. */
+/* Return "MAJOR.MINOR.PATCH" of the linked library. */
 CUTIS_API const char *cutis_version(void);
 
 typedef enum cutis_result {
@@ -39,21 +39,21 @@ typedef enum cutis_result {
     CUTIS_ERROR_MEMORY,      /* the allocator returned NULL */
     CUTIS_ERROR_FILE,        /* a file cannot be opened, read or written */
     CUTIS_ERROR_FORMAT,      /* a file is damaged or breaks its format's rules */
-    CUTIS_ERROR_UNSUPPORTED, /* valid, but asks for something cutis does not have */
-    CUTIS_ERROR_DATA,        /* well formed, but not usable as a character (empty, not finite, ...) */
+    CUTIS_ERROR_UNSUPPORTED, /* valid, but it needs a feature that cutis does not have */
+    CUTIS_ERROR_DATA,        /* well formed, but unusable as a character (empty, not finite, ...) */
     CUTIS_ERROR_INTERRUPTED  /* the host asked to stop */
 } cutis_result;
 
-/* What went wrong. Zero-initialise it or not: it is only written on failure. */
+/* Description of a failure. The library writes it only on failure, so it need not be initialised. */
 typedef struct cutis_error {
     cutis_result code;
     char text[500]; /* one sentence, no newline, always terminated */
 } cutis_error;
 
 /*
- * Where an object takes its memory from. allocate returns NULL on failure; alignment is a power of two of
- * at most 64. release gets the block's size back. Both may be called by whatever thread calls the library.
- * Everywhere in this API a NULL allocator stands for malloc and free.
+ * The source of an object's memory. allocate returns NULL on failure; alignment is a power of two, at most 64. release
+ * receives the size that was allocated. Every thread that calls the library may call both. A NULL allocator means
+ * malloc and free, everywhere in this API.
  */
 typedef struct cutis_allocator {
     void *context;
@@ -62,28 +62,28 @@ typedef struct cutis_allocator {
 } cutis_allocator;
 
 /*
- * How work is spread over threads. run must call job(data, i) exactly once for each i in [0, count), on any
- * threads and in any order, and return when all are done. A host wraps its own job system in this; a NULL
- * pointer stands for the calling thread. Results never depend on the number of threads.
+ * An interface to a job system. run must call job(data, i) exactly once for each i in [0, count), on any threads and in
+ * any order. It returns when all jobs are done. A host wraps its own job system in this struct. A NULL pointer means
+ * the calling thread. Results never depend on the number of threads.
  */
 typedef struct cutis_jobs {
     void *context;
     void (*run)(void *context, int count, void (*job)(void *data, int index), void *data);
 } cutis_jobs;
 
-/* A pool of threads, for hosts that have none. One pool serves one caller at a time. */
+/* A thread pool, for hosts without a job system. Only one thread may use a pool at a time. */
 typedef struct cutis_pool cutis_pool;
 
 /*
- * Start a pool in which `thread_count` threads work, the caller of run among them (so 1 starts none);
- * 0 takes one per processor. The range is 0 to 256.
+ * Start a pool of `thread_count` threads (0 to 256). The count includes the thread that calls run, so 1 starts no
+ * thread. 0 means one thread per processor.
  */
 CUTIS_API cutis_result cutis_pool_create(int thread_count, const cutis_allocator *allocator, cutis_pool **pool,
                                          cutis_error *error);
 CUTIS_API void cutis_pool_destroy(cutis_pool *pool); /* NULL is allowed */
-/* The pool as a cutis_jobs; the pointer lives as long as the pool. */
+/* Return the pool as a cutis_jobs. The pointer is valid until the pool is destroyed. */
 CUTIS_API const cutis_jobs *cutis_pool_jobs(cutis_pool *pool);
-/* How many threads work in the pool, the caller among them. */
+/* Return the number of threads in the pool, including the caller. */
 CUTIS_API int cutis_pool_thread_count(const cutis_pool *pool);
 
 #ifdef __cplusplus

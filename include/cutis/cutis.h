@@ -1,4 +1,4 @@
-/* cutis.h: everything. Include the single headers instead where less is needed. */
+/* cutis.h: includes every public header. */
 #ifndef CUTIS_CUTIS_H
 #define CUTIS_CUTIS_H
 

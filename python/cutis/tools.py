@@ -12,7 +12,7 @@ from .core import (Pool, array, call, decode, encode, encode_optional, jobs_of, 
                    view, whole)
 
 Quality = make_dataclass("Quality", [(name, float) for name, _ in c.cutis_quality._fields_], frozen=True)
-Quality.__doc__ = "Figures of a result; docs/CONVENTIONS.md defines each one."
+Quality.__doc__ = "Figures of a result; docs/reference/conventions.md defines each one."
 METHODS = ("auto", "heat", "voxel")
 
 

@@ -1,5 +1,5 @@
 /*
- * bake_report.c: what a bake tells: its report as JSON (docs/REPORT.md) and the bounds it was held to.
+ * bake_report.c: what a bake tells: its report as JSON (docs/reference/report.md) and the bounds it was held to.
  */
 #include <math.h>
 #include <stdio.h>

@@ -28,7 +28,6 @@ uint64_t hash_bytes(const void *data, size_t size, uint64_t seed)
         hash ^= hash >> 31;
     }
 
-    /* the last bytes */
     uint64_t tail = 0;
     if (size) memcpy(&tail, bytes, size);
     return mix(hash ^ tail);

@@ -93,7 +93,6 @@ void *arena_push(arena *a, size_t count, size_t size)
         a->used = ALIGNMENT;
     }
 
-    /* cleared */
     void *block = (char *)a->chunks + a->used;
     a->used += bytes;
     a->bytes += bytes;

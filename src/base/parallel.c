@@ -108,7 +108,6 @@ static void pool_run(void *context, int count, void (*job)(void *data, int index
 {
     cutis_pool *pool = context;
 
-    /* alone */
     if (pool->started == 0 || count <= 1) {
         for (int index = 0; index < count; index++) job(data, index);
         return;
@@ -139,7 +138,6 @@ cutis_result cutis_pool_create(int thread_count, const cutis_allocator *allocato
 {
     *result = NULL;
 
-    /* how many */
     if (thread_count < 0 || thread_count > THREAD_LIMIT) {
         return error_set(error, CUTIS_ERROR_ARGUMENT, "%d threads: the range is 0 (one per processor) to %d",
                          thread_count, THREAD_LIMIT);
@@ -147,7 +145,6 @@ cutis_result cutis_pool_create(int thread_count, const cutis_allocator *allocato
 
     if (thread_count == 0) thread_count = MIN(system_processor_count(), THREAD_LIMIT);
 
-    /* the pool */
     cutis_pool *pool = memory_allocate(allocator, 1, sizeof *pool);
     if (!pool) return error_memory(error, "a thread pool");
 

@@ -110,7 +110,6 @@ bool system_look(const char *path, system_file *about)
                                 OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
     if (handle == INVALID_HANDLE_VALUE) return done(FALSE);
 
-    /* ask, and close */
     BY_HANDLE_FILE_INFORMATION info;
     bool fine = done(GetFileInformationByHandle(handle, &info));
     bool disk = GetFileType(handle) == FILE_TYPE_DISK;

@@ -25,7 +25,6 @@ bool text_number(const char **cursor, const char *end, double *value)
     const char *p = *cursor;
     bool negative = false;
 
-    /* sign */
     if (p < end && (*p == '-' || *p == '+')) negative = *p++ == '-';
 
     /* digits: 18 of them fit, more only scale */
@@ -42,7 +41,6 @@ bool text_number(const char **cursor, const char *end, double *value)
         }
     }
 
-    /* after the point */
     if (p < end && *p == '.') {
         p++;
         for (; p < end && is_digit(*p); p++) {
@@ -70,7 +68,6 @@ bool text_number(const char **cursor, const char *end, double *value)
         }
     }
 
-    /* the value */
     double result = scale_decimal((double)mantissa, exponent);
     *value = negative ? -result : result;
     *cursor = p;

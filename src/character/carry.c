@@ -15,7 +15,6 @@ cutis_result carry_back(const carry_body *body, const float *skin, const float *
     int n = body->count, at = 0;
     float step = 0.01f * body->size;
 
-    /* room */
     float *places = ARENA_ARRAY(scratch, float, 12 * (size_t)n), *moved = ARENA_ARRAY(scratch, float, 12 * (size_t)n);
     float *linear = posed ? NULL : ARENA_ARRAY(scratch, float, 12 * (size_t)n);
     int *first = ARENA_ARRAY(scratch, int, 4 * (size_t)n + 1);

@@ -89,7 +89,6 @@ static cutis_result copy_surface(character_build *b)
         }
     }
 
-    /* copies */
     c->vertex_count = g->vertex_count;
     c->face_count = g->face_count;
     c->corner_count = g->face_first[g->face_count];
@@ -100,7 +99,7 @@ static cutis_result copy_surface(character_build *b)
     /* without texture coordinates a character is still one */
     if (g->texcoords) {
         if (find_wild(g->texcoords, (size_t)c->corner_count * 2) >= 0) {
-            add_warning(b, "texture coordinates that are not finite were left out");
+            add_warning(b, "texture coordinates that are not finite were ignored");
         } else {
             c->texcoords = arena_copy(b->memory, g->texcoords, (size_t)c->corner_count * 2, sizeof(float));
         }
@@ -116,7 +115,7 @@ static cutis_result copy_surface(character_build *b)
     vec3_store(c->bounds_min, low);
     vec3_store(c->bounds_max, high);
     c->size = vec3_distance(low, high);
-    if (!(c->size > 1e-12f)) return data_error(b, "all vertices lie in one place");
+    if (!(c->size > 1e-12f)) return data_error(b, "all vertices have the same position");
     return CUTIS_OK;
 }
 
@@ -168,7 +167,6 @@ static cutis_result triangulate(character_build *b)
     for (int f = 0; f < c->face_count; f++) {
         int first = c->face_first[f], n = c->face_first[f + 1] - first;
 
-        /* a quad */
         if (n == 4) {
             float d02 = vec3_distance(corner_position(c, first), corner_position(c, first + 2));
             float d13 = vec3_distance(corner_position(c, first + 1), corner_position(c, first + 3));
@@ -206,7 +204,6 @@ static cutis_result triangulate(character_build *b)
         t++;
     }
 
-    /* hand over */
     c->triangle_count = t;
     c->triangles = triangles;
     c->triangle_faces = faces;
@@ -279,7 +276,6 @@ static cutis_result copy_weights(character_build *b)
         }
     }
 
-    /* room */
     int total = g->influence_first[g->vertex_count];
     int *first = ARENA_ARRAY(b->memory, int, (size_t)g->vertex_count + 1);
     int *joints = ARENA_ARRAY(b->memory, int, total);
@@ -351,7 +347,7 @@ static cutis_result copy_track(character_build *b, const char *clip, int index, 
     /* the first thing that is wrong with it */
     const char *problem = NULL;
     if (track->target < 0 || track->target >= limit)
-        problem = "moves something that is not there";
+        problem = "has a target that does not exist";
     else if (track->key_count < 1 || track->key_count > COUNT_LIMIT / 16)
         problem = "has no keys";
     else if (find_wild(track->times, (size_t)track->key_count) >= 0)
@@ -360,7 +356,7 @@ static cutis_result copy_track(character_build *b, const char *clip, int index, 
         problem = "has a value that is not finite";
     }
     for (int k = 1; !problem && k < track->key_count; k++) {
-        if (track->times[k] < track->times[k - 1]) problem = "has times that do not ascend";
+        if (track->times[k] < track->times[k - 1]) problem = "has times that are not ascending";
     }
 
     /* name the clip and the track */
@@ -376,7 +372,6 @@ static cutis_result copy_clips(character_build *b)
 {
     const cutis_character *g = b->given;
 
-    /* copies */
     if (g->clip_count <= 0) return CUTIS_OK;
     cutis_clip *clips = arena_copy(b->memory, g->clips, (size_t)g->clip_count, sizeof *clips);
     if (!clips) return error_memory(b->error, "clips");
@@ -402,7 +397,6 @@ static cutis_result copy_clips(character_build *b)
         }
     }
 
-    /* hand over */
     b->c->clip_count = g->clip_count;
     b->c->clips = clips;
     return CUTIS_OK;
@@ -436,7 +430,6 @@ static cutis_result copy_parts(character_build *b)
         if (!fits) return error_set(b->error, CUTIS_ERROR_DATA, "%s: part %d is out of range", c->name, i);
     }
 
-    /* hand over */
     c->part_count = part_count;
     c->parts = parts;
     return CUTIS_OK;
@@ -468,7 +461,6 @@ static void copy_maps(character_build *b)
         }
     }
 
-    /* hand over */
     c->map_count = MAX(g->map_count, 0);
     c->maps = maps;
 }
@@ -512,7 +504,6 @@ static cutis_result copy_props(character_build *b)
         p->name = arena_string(memory, p->name ? p->name : "prop");
         if (!fine) return error_set(b->error, CUTIS_ERROR_DATA, "%s: the mesh of prop %d is not valid", c->name, i);
 
-        /* copies */
         p->positions = arena_copy(memory, p->positions, (size_t)p->vertex_count * 3, sizeof(float));
         p->triangles = arena_copy(memory, p->triangles, (size_t)p->triangle_count * 3, sizeof(int));
     }
@@ -534,7 +525,6 @@ static cutis_result copy_extras(character_build *b)
     if (result == CUTIS_OK) result = copy_props(b);
     if (result != CUTIS_OK) return result;
 
-    /* settings */
     cutis_setting *settings = arena_copy(memory, g->settings, (size_t)MAX(g->setting_count, 0), sizeof *settings);
     for (int i = 0; settings && i < g->setting_count; i++) {
         settings[i].key = arena_string(memory, settings[i].key);
@@ -543,7 +533,6 @@ static cutis_result copy_extras(character_build *b)
     c->setting_count = MAX(g->setting_count, 0);
     c->settings = settings;
 
-    /* materials */
     cutis_material *materials = arena_copy(memory, g->materials, (size_t)MAX(g->material_count, 0), sizeof *materials);
     for (int i = 0; materials && i < g->material_count; i++) {
         materials[i].name = arena_string(memory, materials[i].name);
@@ -582,11 +571,10 @@ static cutis_result weld(character_build *b)
         memcpy(triangles + 3 * c->point_triangle_count++, p, sizeof p);
     }
 
-    /* hand over */
     c->vertex_points = vertex_points;
     c->point_vertices = point_vertices;
     c->point_triangles = triangles;
-    if (c->point_triangle_count == 0) return data_error(b, "all faces have collapsed to lines or points");
+    if (c->point_triangle_count == 0) return data_error(b, "all faces are collapsed to lines or points");
     return CUTIS_OK;
 }
 
@@ -640,7 +628,7 @@ static cutis_result find_strays(character_build *b)
     if (count)
         add_warning(b, arena_format(b->memory,
                                     "%d point%s on joints far from those of all neighbours, such as vertex %d on '%s'; "
-                                    "motion pulls %s out of the surface: correct the weights",
+                                    "motion pulls %s out of the surface; correct the weights",
                                     count, count == 1 ? " hangs" : "s hang", example,
                                     c->joints[c->influence_joints[c->influence_first[example]]].name,
                                     count == 1 ? "it" : "them"));

@@ -57,7 +57,6 @@ static cutis_result props_append(const cutis_character *c, const cutis_placed_pr
         joints[joint] = (cutis_joint){.name = name, .parent = -1, .rest = transform, .idle = transform};
         memcpy(joints[joint].inverse_bind, inverse.m, sizeof inverse.m);
 
-        /* the prop itself */
         all[c->prop_count + i] = from->prop;
         all[c->prop_count + i].name = name;
         all[c->prop_count + i].joint = joint;
@@ -114,7 +113,6 @@ static int cube_point(int x, int y, int z)
     if (y == 0) return z * (N + 1) + x;
     if (y == N) return CAP + z * (N + 1) + x;
 
-    /* around the side */
     int around = z == 0 ? x : x == N ? N + z : z == N ? 2 * N + (N - x) : 3 * N + (N - z);
     return 2 * CAP + (y - 1) * MIDDLE_POINTS + around;
 }
@@ -198,7 +196,6 @@ void cutis_prop_surface(const cutis_prop *prop, float plane, int *vertex_count, 
     *triangle_count = mesh ? prop->triangle_count : round ? ROUND_TRIANGLES + 2 * middle : 12;
     if (!positions || !triangles) return;
 
-    /* the surface */
     if (mesh) {
         if (prop->vertex_count) memcpy(positions, prop->positions, (size_t)prop->vertex_count * 3 * sizeof(float));
         if (prop->triangle_count) memcpy(triangles, prop->triangles, (size_t)prop->triangle_count * 3 * sizeof(int));

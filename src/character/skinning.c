@@ -34,7 +34,6 @@ cutis_result skinning_build(skinning *s, int count, const float *rest, const int
     if (total > INT32_MAX) return error_memory(error, "skinning weights");
     own_first[count] = (int)total;
 
-    /* room */
     int *own_offsets = ARENA_ARRAY(memory, int, total);
     float *own_weights = ARENA_ARRAY(memory, float, total);
     float *own_rest = arena_copy(memory, rest, (size_t)count * 3, sizeof(float));
@@ -249,7 +248,6 @@ static void dual_some(const skinning_job *job, int begin, int end)
             continue;
         }
 
-        /* influences */
         const int *offsets = s->offsets + first;
         const float *weights = s->weights + first;
 

@@ -167,8 +167,8 @@ static cutis_result read_hierarchy(bvh_reader *r)
     if (r->end - r->cursor >= 3 && memcmp(r->cursor, "\xEF\xBB\xBF", 3) == 0) r->cursor += 3; /* byte order mark */
     cutis_result result = expect_word(r, "HIERARCHY");
     if (result != CUTIS_OK)
-        return bvh_error(r, "'HIERARCHY' is expected: this is no .bvh; other motions are clips of a .glb, .gltf, .vrm, "
-                            ".fbx or .dae file");
+        return bvh_error(r, "'HIERARCHY' is expected: this is not a .bvh file; other motions are clips of a .glb, "
+                            ".gltf, .vrm, .fbx or .dae file");
     int current = -1; /* the joint whose braces are open */
 
     /* a word at a time: a joint, a property of the open one, or a closing brace */
@@ -179,7 +179,7 @@ static cutis_result read_hierarchy(bvh_reader *r)
              end = word_is(word, length, "End");
 
         if (root || joint || end) {
-            if (root != (current < 0)) return bvh_error(r, "'%.*s' does not belong here", (int)length, word);
+            if (root != (current < 0)) return bvh_error(r, "'%.*s' is unexpected here", (int)length, word);
 
             /* A name may hold a brace that was counted for another joint. */
             if ((size_t)r->joint_count == capacity) return bvh_error(r, "a joint has no braces");
@@ -189,7 +189,7 @@ static cutis_result read_hierarchy(bvh_reader *r)
             for (int k = 0; k < 3 && result == CUTIS_OK; k++)
                 result = expect_number(r, "an offset", &r->joints[current].offset[k]);
         } else if (word_is(word, length, "CHANNELS") && current >= 0) {
-            if (r->joints[current].channel_count) return bvh_error(r, "a joint has channels twice");
+            if (r->joints[current].channel_count) return bvh_error(r, "a joint has two lists of channels");
             result = read_channels(r, &r->joints[current]);
         } else if (word_is(word, length, "}") && current >= 0) {
             current = r->joints[current].parent;
@@ -198,7 +198,7 @@ static cutis_result read_hierarchy(bvh_reader *r)
         } else if (length == 0) {
             return bvh_error(r, "the file is cut short: there is no MOTION");
         } else {
-            return bvh_error(r, "'%.*s' does not belong here", (int)MIN(length, 40), word);
+            return bvh_error(r, "'%.*s' is unexpected here", (int)MIN(length, 40), word);
         }
     }
     if (result == CUTIS_OK && r->joint_count == 0) return bvh_error(r, "there are no joints");
@@ -448,7 +448,7 @@ cutis_result bvh_drop_calibration(bvh_reader *r, warning_list *warnings)
     r->values += r->channel_count;
     r->frame_count--;
     warning_add(warnings,
-                "%s: its first frame is left out as a calibration pose: its joints are %.0f %% of the body's size from "
+                "%s: its first frame is skipped as a calibration pose: its joints are %.0f %% of the body's size from "
                 "the next frame, which is %.3g times any later change",
                 r->name, 100 * first / size, first / MAX(later, 1e-3 * first));
     return CUTIS_OK;

@@ -18,10 +18,10 @@ static const char *way_to_gltf(const char *path)
     static const char *const scenes[] = {".blend", ".usd", ".usda", ".usdc", ".usdz", ".abc",
                                          ".ma",    ".mb",  ".max",  ".c4d",  ".3ds",  ".x"};
     static const char *const meshes[] = {".ztl", ".zpr"};
-    if (path_ends(path, ".bvh")) return "; it is a motion: give a character, and this file as its motion";
+    if (path_ends(path, ".bvh")) return "; it is a motion: pass a character, and this file as its motion";
     for (int i = 0; i < COUNT_OF(scenes); i++)
         if (path_ends(path, scenes[i]))
-            return "; open it in Blender (or where it comes from) and export it as glTF 2.0 (.glb)";
+            return "; open it in Blender (or the program that made it) and export it as glTF 2.0 (.glb)";
     for (int i = 0; i < COUNT_OF(meshes); i++)
         if (path_ends(path, meshes[i])) return "; save it as .obj or .glb";
     return "";
@@ -61,7 +61,7 @@ static cutis_result load_plain(const void *data, size_t size, const char *path, 
 
     return error_set(
         error, CUTIS_ERROR_ARGUMENT,
-        "'%.300s' has no ending that cutis reads: .glb, .gltf, .vrm, .fbx, .dae, .obj, .ply, .stl or .off%s", path,
+        "'%.300s' has no extension that cutis reads: .glb, .gltf, .vrm, .fbx, .dae, .obj, .ply, .stl or .off%s", path,
         way_to_gltf(path));
 }
 
@@ -122,7 +122,7 @@ cutis_result cutis_character_save(const cutis_character *character, const char *
     if (path_ends(path, ".glb")) return gltf_character_write(character, path, error);
     if (path_ends(path, ".obj")) return save_obj(character, path, error);
     return error_set(error, CUTIS_ERROR_ARGUMENT,
-                     "'%.300s' has no ending that a character can be saved as: .glb or .obj", path);
+                     "'%.300s' has no extension that a character can be saved as: .glb or .obj", path);
 }
 
 cutis_result cutis_character_save_rig(const cutis_character *character, const char *source, const char *path,

@@ -33,12 +33,11 @@ cutis_result cutis_convert(const char *source, const char *path, cutis_compressi
     bool binary = path_ends(path, ".glb") || path_ends(path, ".vrm");
 #ifndef CUTIS_HAS_MESHOPT
     if (compression == CUTIS_COMPRESSION_MESHOPT)
-        return error_set(
-            error, CUTIS_ERROR_UNSUPPORTED,
-            "this cutis was built without meshoptimizer; install libmeshoptimizer and build again to compress");
+        return error_set(error, CUTIS_ERROR_UNSUPPORTED,
+                         "this build of cutis has no meshoptimizer; install libmeshoptimizer and rebuild to compress");
 #endif
     if (compression != CUTIS_COMPRESSION_NONE && !binary)
-        return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.200s' cannot be compressed: only a .glb can", path);
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.200s' cannot be compressed; only a .glb can", path);
 
     /* glTF to glTF keeps what a character does not hold */
     if (binary && path_is_gltf(source)) return convert_gltf(source, path, compression, allocator, info, error);
@@ -106,7 +105,7 @@ cutis_result cutis_file_details_load(const char *path, const cutis_allocator *al
 
     /* unknown endings are an error */
     if (result == CUTIS_OK && !block->details.reader)
-        result = error_set(error, CUTIS_ERROR_ARGUMENT, "'%.200s' has no ending that cutis reads", path);
+        result = error_set(error, CUTIS_ERROR_ARGUMENT, "'%.200s' has no extension that cutis reads", path);
 
     if (result == CUTIS_OK && memory.failed) result = error_memory(error, path);
     if (result != CUTIS_OK) {

@@ -271,7 +271,6 @@ void file_writer_put(file_writer *writer, const void *data, size_t size)
 {
     if (writer->failed || size == 0) return;
 
-    /* into memory */
     if (writer->store) {
         uint8_t *to = stored_grow(&writer->allocator, &writer->memory, size);
         writer->failed = !to;
@@ -280,7 +279,6 @@ void file_writer_put(file_writer *writer, const void *data, size_t size)
         return;
     }
 
-    /* into the file */
     if (fwrite(data, 1, size, writer->file) != size) {
         writer->failed = true;
         writer->failure = errno;

@@ -69,7 +69,6 @@ static bool tga_pixel(tga_reader *t, uint8_t out[4])
     if ((size_t)(t->end - t->at) < step) return false;
     t->at += step;
 
-    /* through the palette */
     if (t->mapped) {
         int index = p[0] - t->palette_first;
         if (index < 0 || index >= t->palette_count) return false;
@@ -166,7 +165,7 @@ void image_find(const char *path, const char *name, arena *memory, warning_list 
 
     bool found = false, relative = own[0] != '/' && strchr(own, ':') == NULL;
     if (!*base || strcmp(base, ".") == 0) {
-        warning_add(warnings, "an image of material '%.60s' has no file name: embed it when the file is exported",
+        warning_add(warnings, "an image of material '%.60s' has no file name; embed it when you export the file",
                     material->name);
         return;
     }
@@ -180,10 +179,10 @@ void image_find(const char *path, const char *name, arena *memory, warning_list 
 
     /* why there is none */
     if (found)
-        warning_add(warnings, "the image '%.80s' of material '%.60s' is neither PNG, JPEG nor TGA and is left out",
-                    base, material->name);
+        warning_add(warnings, "the image '%.80s' of material '%.60s' is neither PNG, JPEG nor TGA and is ignored", base,
+                    material->name);
     else
-        warning_add(warnings, "the image '%.80s' of material '%.60s' is not there", base, material->name);
+        warning_add(warnings, "the image '%.80s' of material '%.60s' is missing", base, material->name);
 }
 
 float color_read(double value, bool is_linear)

@@ -18,7 +18,6 @@ typedef struct bit_reader {
 
 static unsigned bits_read(bit_reader *r, int count)
 {
-    /* enough bits */
     while (r->count < count) {
         if (r->at == r->end) {
             r->failed = true;

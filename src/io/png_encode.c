@@ -159,7 +159,6 @@ uint8_t *png_encode(const uint8_t *pixels, int width, int height, int channels, 
     int *last = ARENA_ARRAY(memory, int, 1 << HASH_BITS);
     if (!rows || !bytes || !last) return NULL;
 
-    /* the header */
     memcpy(bytes, signature, 8);
     memcpy(bytes + 12, "IHDR", 4);
     bytes_put_u32_big(bytes + 16, (uint32_t)width);

@@ -25,7 +25,6 @@ typedef struct scene_builder {
     affine *joint_rest;
     int joint_count;
     affine *worlds; /* (node_count) in the file's pose and unit */
-    /* the surface */
     cutis_character given;
     float *positions, *texcoords;
     int *face_first, *corners;
@@ -126,7 +125,6 @@ static int joint_bind(scene_builder *b, int node, const affine *inverse_bind)
         return joint;
     }
 
-    /* else another joint */
     int joint = joint_add(b, node);
     b->joint_bound[joint] = true;
     memcpy(b->joints[joint].inverse_bind, bind, sizeof bind);
@@ -162,8 +160,9 @@ static cutis_result joints_place(scene_builder *b)
         b->joint_rest[i] = affine_multiply(&parent, &local);
 
         if (!affine_finite(&b->joint_rest[i]))
-            return error_set(b->s->error, CUTIS_ERROR_DATA, "%.150s: node '%.60s' does not rest at a finite place",
-                             b->s->name, b->s->nodes[b->joint_nodes[i]].name);
+            return error_set(b->s->error, CUTIS_ERROR_DATA,
+                             "%.150s: node '%.60s' has a rest position that is not finite", b->s->name,
+                             b->s->nodes[b->joint_nodes[i]].name);
 
         /* joints without a skin are bound where they rest */
         if (!b->joint_bound[i]) {
@@ -251,7 +250,7 @@ static cutis_result mesh_positions(scene_builder *b, int index, const affine *pl
             *p = (float)place[k];
             if (!isfinite(*p))
                 return error_set(b->s->error, CUTIS_ERROR_DATA,
-                                 "%.150s: vertex %d of mesh '%.60s' is not at a finite place", b->s->name, v,
+                                 "%.150s: vertex %d of mesh '%.60s' has a position that is not finite", b->s->name, v,
                                  mesh->name);
         }
     }
@@ -553,7 +552,7 @@ static cutis_result clips_build(scene_builder *b)
         if (result != CUTIS_OK) return result;
 
         if (clips[count].track_count == 0) {
-            warning_add(b->s->warnings, "clip '%.60s' moves no joint of the character and is left out",
+            warning_add(b->s->warnings, "clip '%.60s' moves no joint of the character and is ignored",
                         b->s->clips[i].name);
             continue;
         }
@@ -643,7 +642,7 @@ cutis_result scene_build(const scene *s, const char *path, const cutis_allocator
     /* a file without a mesh may still be a motion */
     if (s->mesh_count == 0 && !s->motion_only)
         return error_set(s->error, CUTIS_ERROR_DATA, "%.150s: it holds no mesh%s", s->name,
-                         s->clip_count ? "; it is a motion: give the character, and this with --motion" : "");
+                         s->clip_count ? "; it is a motion: pass a character, and this file with --motion" : "");
 
     /* skeleton, surface and clips; joints are placed after the skins that bind them */
     cutis_result result = skeleton_build(&b);
@@ -654,7 +653,6 @@ cutis_result scene_build(const scene *s, const char *path, const cutis_allocator
     if (result == CUTIS_OK) result = clips_build(&b);
     if (result != CUTIS_OK) return result;
 
-    /* gather the character */
     cutis_character *given = &b.given;
     given->name = path_stem(b.memory, path);
     given->joint_count = b.joint_count;

@@ -480,7 +480,6 @@ static void rings_make(const ring_job *job, const ring_work *w, limb *l, int tou
         ring->distance /= (float)ring->count;
     }
 
-    /* mean radius */
     for (int k = 0; k < touched_count; k++) {
         int i = touched[k], r = (int)(distances[i] * scale), points = g->sizes[i];
         if (!w->on_path[f->branches[i]] || r >= count) continue;

@@ -8,11 +8,10 @@
 
 typedef struct rings {
     int count;
-    int *first;   /* (count + 1) */
-    int *points;  /* the points of each ring in order; a point is on one ring at most */
-    int *ring_of; /* (point_count) its ring, or -1 */
-    int tests;    /* how often rays decided between two directions */
-    /* scratch */
+    int *first;    /* (count + 1) */
+    int *points;   /* the points of each ring in order; a point is on one ring at most */
+    int *ring_of;  /* (point_count) its ring, or -1 */
+    int tests;     /* how often rays decided between two directions */
     int *order;    /* (point_count) */
     uint8_t *dead; /* (half-edges) on a curve that stays open */
 } rings;

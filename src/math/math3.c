@@ -325,7 +325,6 @@ bool cholesky_solve(double *a, double *x, int n)
         }
     }
 
-    /* forward, then back */
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < i; k++) x[i] -= a[i * n + k] * x[k];
         x[i] /= a[i * n + i];

@@ -289,7 +289,6 @@ static inline void v_exchange(vfloat m[4])
     vfloat c = __builtin_shufflevector(m[2], m[3], 0, 8, 1, 9, 4, 12, 5, 13);
     vfloat d = __builtin_shufflevector(m[2], m[3], 2, 10, 3, 11, 6, 14, 7, 15);
 
-    /* join the pairs */
     m[0] = __builtin_shufflevector(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
     m[1] = __builtin_shufflevector(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
     m[2] = __builtin_shufflevector(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
@@ -331,7 +330,6 @@ static inline void v_exchange(vfloat m[4])
     vfloat c = __builtin_shufflevector(m[2], m[3], 0, 4, 1, 5);
     vfloat d = __builtin_shufflevector(m[2], m[3], 2, 6, 3, 7);
 
-    /* join the pairs */
     m[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
     m[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
     m[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);

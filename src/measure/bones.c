@@ -222,12 +222,10 @@ static cutis_result search_build(bone_search *q, arena *memory, cutis_error *err
 {
     const cutis_character *c = q->character;
 
-    /* surface and depths */
     cutis_result result = mesh_build_character(&q->m, c, memory, error);
     if (result == CUTIS_OK) result = depth_build(&q->b, &q->m, memory, error);
     if (result != CUTIS_OK) return result;
 
-    /* room */
     size_t n = (size_t)q->m.point_count, joints = (size_t)c->joint_count;
     q->parts = ARENA_ARRAY(memory, int, q->m.triangle_count);
     q->point_parts = ARENA_ARRAY(memory, int, n);

@@ -67,9 +67,10 @@ static cutis_result parse_one(char *text, const char *const *names, int name_cou
     }
 
     if (search.nearest)
-        return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no figure '%s'; did you mean '%s'?", name,
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no measure '%s'; did you mean '%s'?", name,
                          search.nearest);
-    return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no figure '%s'; docs/REPORT.md lists them", name);
+    return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no measure '%s'; docs/reference/report.md lists them",
+                     name);
 }
 
 cutis_result cutis_checks_parse(const char *text, const char *const *names, int name_count, cutis_check *checks,

@@ -72,7 +72,6 @@ static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
         rim_count++;
     }
 
-    /* room */
     if (cap_count > INT32_MAX / 6 - m->triangle_count) return false;
     b->point_count = m->point_count + hole_count;
     b->triangle_count = m->triangle_count + cap_count;
@@ -104,7 +103,6 @@ static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
         }
     }
 
-    /* hand over */
     b->passable = passable;
     b->triangles = triangles;
     b->rim_first = rim_first;
@@ -129,7 +127,6 @@ cutis_result depth_build(depth_solid *b, const mesh *m, arena *memory, cutis_err
     *b = (depth_solid){.m = m, .outside = 1};
     size_t points = (size_t)m->point_count;
 
-    /* close the holes */
     int *scratch = memory_allocate(&memory->allocator, 2 * points, sizeof *scratch);
     bool ok = scratch && body_close(b, memory, scratch, scratch + points);
     memory_release(&memory->allocator, scratch, 2 * points, sizeof *scratch);

@@ -64,25 +64,25 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"displacement_max", 0.08, 0.2, 100, "%.2g %% of the size away from linear skinning"},
     {"displacement_p99", 0.04, 0.1, 100,
      "one point in a hundred is more than %.2g %% of the size from linear skinning"},
-    {"patch_angle_max", 75, 150, 1, "turned by %.0f degrees against linear skinning"},
-    {"patch_angle_p95", 20, 45, 1, "one patch in twenty is turned by %.0f degrees or more against linear skinning"},
-    {"torn", 0.0005, 0.01, 100, "%.2g %% of near points are torn apart"},
+    {"patch_angle_max", 75, 150, 1, "turned by %.0f degrees relative to linear skinning"},
+    {"patch_angle_p95", 20, 45, 1, "one patch in twenty is turned by %.0f degrees or more relative to linear skinning"},
+    {"torn", 0.0005, 0.01, 100, "%.2g %% of nearby points are torn apart"},
     {"torn_gap", 0.03, 0.15, 100, "torn open by %.2g %% of the size"},
     {"skin_stretch_p99", 2, 4, 1, "one edge in a hundred is stretched %.2g times or more"},
-    {"bone_outside", 0.02, 0.15, 100, "%.2g %% of the bone layer is outside of the skin"},
+    {"bone_outside", 0.02, 0.15, 100, "%.2g %% of the bone layer is outside the skin"},
     {"intersections_added", 0.5, 10, 100, "%.2g %% more pairs of triangles intersect than under linear skinning"},
-    {"spike", 0.65, 5, 1, "a point stands out of the surface around it by %.2g times the length of its edges"},
+    {"spike", 0.65, 5, 1, "a point protrudes from the surrounding surface by %.2g times the length of its edges"},
     {"pop", 0.01, 0.1, 100, "jumps by %.2g %% of the size between two frames"},
-    {"rest_motion", 0.0005, 0.01, 100, "moves by %.2g %% of the size per frame while the pose stands still"},
-    {"floor_depth", 0.01, 0.05, 100, "%.2g %% of the size below the floor that linear skinning keeps"},
-    {"jitter", 0.003, 0.05, 100, "trembles by %.2g %% of the size"},
+    {"rest_motion", 0.0005, 0.01, 100, "moves by %.2g %% of the size per frame while the pose is still"},
+    {"floor_depth", 0.01, 0.05, 100, "%.2g %% of the size below the lowest point of linear skinning"},
+    {"jitter", 0.003, 0.05, 100, "vibrates by %.2g %% of the size"},
     {"volume_error", 0.05, 0.2, 100, "the volume is off by %.2g %%"},
     {"non_finite", 0, 0, 1, "%.0f values are not finite"},
     {"repairs", 0, 1000, 1, "%.0f non-finite values were reset"},
     {"unconverged_share", 0.2, 2, 100, "%.2g %% of the substeps did not converge"},
-    {"fallback", 0.1, 0.5, 100, "%.2g %% of the skin falls back to linear skinning"},
+    {"fallback", 0.1, 0.5, 100, "%.2g %% of the skin is clamped towards linear skinning"},
     {"props_dropped", 0, 1000, 1, "%.0f props were dropped"},
-    {"section_lost", 0.9, 0.98, 100, "a limb's cross-section has lost %.2g %% of its area at rest"},
+    {"section_lost", 0.9, 0.98, 100, "a limb's cross-section loses %.2g %% of its rest area"},
     {"sliding", 0.08, 0.2, 100, "the skin slides by %.2g %% of the size"},                 /* as displacement_max */
     {"sliding_jump", 0.03, 0.15, 100, "the skin jumps by %.2g %% of the size in a frame"}, /* as torn_gap */
 };
@@ -171,7 +171,6 @@ static double patch_extent(const float *x, const int *points, int count, double 
 /* Cells that hold enough points which do not lie on a line. Returns how many points they hold. */
 static int patches_make(cutis_judge *j, double cell, int64_t (*cells)[2])
 {
-    /* points by cell */
     int held = 0;
     cells_sort(j->m.point_count, j->m.positions, j->character->bounds_min, cell, cells);
     j->patch_count = 0;
@@ -180,7 +179,6 @@ static int patches_make(cutis_judge *j, double cell, int64_t (*cells)[2])
     for (int begin = 0, end; begin < j->m.point_count; begin = end) {
         for (end = begin; end < j->m.point_count && cells[end][0] == cells[begin][0];) end++;
 
-        /* enough points */
         if (end - begin < PATCH_LEAST) continue;
         int *points = j->patch_points + held;
         for (int i = begin; i < end; i++) points[i - begin] = (int)cells[i][1];
@@ -212,7 +210,6 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
         result = bvh_build(&j->tree, j->m.triangle_count, j->m.triangles, j->m.positions, memory, error);
     if (result != CUTIS_OK) return result;
 
-    /* room */
     int points = j->m.point_count;
     int64_t(*cells)[2] = memory_allocate(&j->allocator, (size_t)points, sizeof *cells);
     j->frames = arena_push(memory, (size_t)j->capacity, sizeof *j->frames);
@@ -375,7 +372,6 @@ static void judge_displacement(cutis_judge *j, frame_figure *row)
  */
 static quat patch_turn(const float *from, const float *to, const int *points, int count, double *residual)
 {
-    /* centres */
     double mean[2][3] = {{0}}, c[9] = {0}, norm = 0, extent[2] = {0, 0};
     for (int i = 0; i < count; i++)
         for (int k = 0; k < 3; k++) {
@@ -405,7 +401,6 @@ static quat patch_turn(const float *from, const float *to, const int *points, in
     quat turn = polar_rotation(a, quat_identity(), 24);
     mat3 rotation = quat_matrix(turn);
 
-    /* what it leaves */
     double trace = 0;
     for (int k = 0; k < 9; k++) trace += (double)rotation.m[k] * c[k];
     *residual = sqrt(MAX(extent[0] + extent[1] - 2 * trace, 0) / extent[1]);
@@ -784,7 +779,6 @@ static void judge_intersections(cutis_judge *j, frame_figure *row)
     /* what was gained where there was most to gain */
     if (counts[1] > j->gain_intersections[1]) memcpy(j->gain_intersections, counts, sizeof counts);
 
-    /* the worst sample */
     if (counts[0] <= j->intersections) return;
     j->intersections = counts[0];
     j->reference_intersections = counts[1];
@@ -932,7 +926,6 @@ static void place_words(const cutis_judge *j, const joint_part *parts, const cut
         [JOINT_RING] = "ring finger",   [JOINT_PINKY] = "little finger"};
     static const char *const sides[] = {"", "left ", "right "};
 
-    /* the joint */
     const cutis_character *c = j->character;
     text[0] = 0;
     if (f->joint >= 0) {
@@ -986,7 +979,6 @@ static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_fi
 
     finding_place(j, f, f->worst_frame >= 0 ? j->frames[f->worst_frame][f->harm].point : -1);
 
-    /* its words */
     char frames[48] = "all frames", place[128], what[120];
     if (f->worst_frame < 0 || (f->first_frame == 0 && f->last_frame == j->frame_count - 1))
         ;
@@ -997,7 +989,7 @@ static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_fi
 
     place_words(j, parts, f, place, sizeof place);
     if (f->harm == CUTIS_HARM_DROPPED && f->value == 1)
-        snprintf(what, sizeof what, "prop '%.40s' was dropped and stays where it fell out of reach",
+        snprintf(what, sizeof what, "prop '%.40s' fell out of range and no longer moves",
                  j->character->props[j->dropped_prop].name);
     else
         snprintf(what, sizeof what, row->text, f->value * row->scale);
@@ -1088,7 +1080,6 @@ void cutis_judge_finish(cutis_judge *j, long substeps, long unconverged, long re
     }
     qsort(v->findings, (size_t)v->finding_count, sizeof *v->findings, compare_findings);
 
-    /* what was gained */
     cutis_finding moved;
     finding_place(j, &moved, j->gains.movement_point);
     place_words(j, parts, &moved, v->gained.place, sizeof v->gained.place);
@@ -1097,7 +1088,6 @@ void cutis_judge_finish(cutis_judge *j, long substeps, long unconverged, long re
     v->gained.reference_intersections = j->gain_intersections[1];
     gains_finish(&j->gains, j->character, parts, j->unit, &v->gained);
 
-    /* in a sentence */
     char more[48] = "";
     if (v->finding_count > 1)
         snprintf(more, sizeof more, " (and %d more finding%s)", v->finding_count - 1, v->finding_count > 2 ? "s" : "");

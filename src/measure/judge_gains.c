@@ -34,7 +34,6 @@ static float point_weight(const cutis_character *c, int point, int joint)
 /* Signed volume between the triangles of a zone and the mean of their corners. */
 static double zone_volume(const judge_gains *g, const gain_zone *zone, const float *x)
 {
-    /* the middle */
     vec3 middle = {0, 0, 0};
     for (int i = 0; i < 3 * zone->count; i++) {
         const int *t = g->m->triangles + 3 * (size_t)g->triangles[zone->first + i / 3];
@@ -186,9 +185,8 @@ static void missed_words(const judge_gains *g, const cutis_character *character,
     text[0] = 0;
 
     if (all >= MIN_INTERSECTIONS && left > MAX_LEFT * all)
-        snprintf(text, size, "%d of %d skin intersections are left", left, all);
+        snprintf(text, size, "%d of %d skin intersections remain", left, all);
 
-    /* the flattest joint */
     const gain_zone *worst = NULL;
     for (int i = 0; i < g->zone_count; i++)
         if (!worst || g->zones[i].kept[0] < worst->kept[0]) worst = &g->zones[i];
@@ -207,12 +205,10 @@ void gains_finish(const judge_gains *g, const cutis_character *character, const 
     char *text = gains->text;
     size_t size = sizeof gains->text;
 
-    /* contact */
     int removed = gains->reference_intersections - gains->intersections;
     if (removed > 0)
         snprintf(text, size, "%d of %d skin intersections removed", removed, gains->reference_intersections);
 
-    /* movement */
     gains->movement = (double)g->movement / MAX((double)character->size, 1e-30);
     if (gains->movement >= MIN_MOVEMENT) {
         size_t used = strlen(text);
@@ -221,7 +217,6 @@ void gains_finish(const judge_gains *g, const cutis_character *character, const 
                  gains->place[0] ? " " : "flesh ", length);
     }
 
-    /* volume */
     const gain_zone *zone = best_zone(g);
     gains->volume_joint = zone ? zone->joint : -1;
     gains->volume = zone ? zone->kept[0] : 1;
@@ -234,5 +229,5 @@ void gains_finish(const judge_gains *g, const cutis_character *character, const 
     }
 
     missed_words(g, character, parts, gains);
-    if (!text[0]) snprintf(text, size, "nothing that shows: the result looks like linear skinning");
+    if (!text[0]) snprintf(text, size, "no visible change: the result looks like linear skinning");
 }

@@ -293,7 +293,6 @@ static cutis_result measurement_run(measurement *q, const cutis_jobs *jobs, aren
             q->rest_sizes[kind][i] = item_size(&q->m, kind, i, q->m.positions);
     }
 
-    /* the frames */
     if (memory->failed) return error_memory(error, "the measurement");
     parallel_for(jobs, q->frame_count, 1, finite_block, q);
     if (q->frame_count > 0) parallel_for(jobs, q->block_count, 1, frames_block, q);
@@ -321,7 +320,6 @@ static void quality_add(const measure_frame *frame, int f, double union_rest, qu
 {
     sums->count++;
 
-    /* volume */
     if (quality->volume_rest != 0) {
         double ratio = frame->volume / quality->volume_rest, error = fabs(ratio - 1);
         sums->volume += error;
@@ -332,7 +330,6 @@ static void quality_add(const measure_frame *frame, int f, double union_rest, qu
         extreme_take(fabs(frame->volume_union / union_rest - 1), f, &quality->volume_union,
                      &quality->worst_union_frame);
 
-    /* self-intersection and depth */
     sums->intersections += frame->intersections;
     if (frame->intersections > quality->self_intersections_max) {
         quality->self_intersections_max = frame->intersections;
@@ -341,7 +338,6 @@ static void quality_add(const measure_frame *frame, int f, double union_rest, qu
     if (frame->penetration > 0)
         extreme_take(frame->penetration, f, &quality->penetration_max, &quality->worst_penetration_frame);
 
-    /* section and acceleration */
     if (frame->section < quality->min_section_ratio || (quality->worst_section_frame < 0 && !isnan(frame->section))) {
         quality->min_section_ratio = frame->section;
         quality->worst_section_frame = f;
@@ -368,7 +364,6 @@ static void quality_fill(measurement *q, const cutis_jobs *jobs, cutis_quality *
                                .worst_penetration_frame = -1,
                                .worst_union_frame = -1};
 
-    /* the rest pose */
     double union_rest = union_volume(&q->m, q->m.positions, &q->blocks[0].overlap);
     quality->self_intersections_rest = depth_examine(&q->b, &q->blocks[0].depth, q->m.positions, NULL);
 
@@ -379,14 +374,12 @@ static void quality_fill(measurement *q, const cutis_jobs *jobs, cutis_quality *
         if (q->results[f].finite) quality_add(&q->results[f], f, union_rest, &sums, quality);
     }
 
-    /* means */
     if (sums.count > 0) {
         quality->volume_error_mean = sums.volume / sums.count;
         quality->self_intersections_mean = sums.intersections / sums.count;
         if (quality->volume_rest != 0) quality->volume_min_ratio = sums.volume_min;
     }
 
-    /* over the size */
     if (c->size > 0) quality->penetration_max /= c->size;
     if (sums.acceleration_count > 0 && q->m.point_count > 0 && c->size > 0)
         quality->acceleration_rms =

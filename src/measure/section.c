@@ -203,7 +203,6 @@ static bool bone_sections(section_builder *b, int joint, vec3 end, vec3 before)
             if (vec3_length(half) > 0.1f) axis = vec3_normalize(half);
         }
 
-        /* its contour */
         int count = section_find(b, vec3_lerp(start, end, (float)station / STATIONS), axis);
         if (count == 0) continue;
 

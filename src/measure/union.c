@@ -28,7 +28,6 @@ typedef struct ray_grid {
 
 static ray_grid grid_make(const mesh *m, const float *positions)
 {
-    /* the bounding box */
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int p = 0; p < m->point_count; p++)
         for (int k = 0; k < 3; k++) {

@@ -142,7 +142,6 @@ static void split_groups(int axis, int group_count, const int *bins, const int *
         right_cost[g] = span_area(&side) * (float)side_count;
     }
 
-    /* from the left */
     side = span_empty();
     side_count = 0;
     for (int g = 1; g < group_count; g++) {
@@ -267,7 +266,6 @@ static void tree_build(bvh *tree, const build_lists *lists)
     build_entry stack[STACK_SIZE];
     int stacked = 0;
 
-    /* the root */
     build_entry root = {0, 0, span_empty(), span_empty()};
     for (int t = 0; t < tree->triangle_count; t++) {
         span centre = span_centre(&lists->boxes[t]);
@@ -387,7 +385,6 @@ static bool ray_prepare(ray *r, vec3 origin, vec3 direction)
     r->kz = fabs(d[0]) > fabs(d[1]) ? (fabs(d[0]) > fabs(d[2]) ? 0 : 2) : (fabs(d[1]) > fabs(d[2]) ? 1 : 2);
     if (!(fabs(d[r->kz]) > 0)) return false;
 
-    /* the others follow */
     r->kx = (r->kz + 1) % 3;
     r->ky = (r->kz + 2) % 3;
 
@@ -506,7 +503,6 @@ bvh_hit bvh_ray(const bvh *tree, const float *positions, vec3 origin, vec3 direc
         if (stack[stacked].entry > best) continue;
         const bvh_node *node = tree->nodes + stack[stacked].node;
 
-        /* a leaf */
         if (node->count > 0) {
             for (int i = 0; i < node->count; i++) {
                 int triangle = tree->order[node->first + i];
@@ -572,7 +568,6 @@ static void ray_crossings(const bvh *tree, const float *positions, vec3 origin, 
             continue;
         }
 
-        /* a leaf */
         for (int i = 0; i < node->count; i++) {
             int triangle = tree->order[node->first + i];
             double t, u, v;
@@ -637,7 +632,6 @@ bvh_hit bvh_closest_labelled(const bvh *tree, const float *positions, vec3 p, fl
         if (stack[stacked].distance2 > best) continue;
         const bvh_node *node = tree->nodes + stack[stacked].node;
 
-        /* a leaf */
         if (node->count > 0) {
             for (int i = 0; i < node->count; i++) {
                 int triangle = tree->order[node->first + i];

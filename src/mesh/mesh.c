@@ -11,7 +11,6 @@
 /* Check the indices; the rest of the build relies on them. */
 static cutis_result triangles_check(int point_count, int triangle_count, const int *triangles, cutis_error *error)
 {
-    /* indices in range */
     for (int t = 0; t < triangle_count; t++) {
         const int *corner = triangles + 3 * (size_t)t;
         for (int k = 0; k < 3; k++) {
@@ -23,7 +22,7 @@ static cutis_result triangles_check(int point_count, int triangle_count, const i
 
         if (corner[0] == corner[1] || corner[1] == corner[2] || corner[2] == corner[0])
             return error_set(error, CUTIS_ERROR_DATA,
-                             "triangle %d uses a point twice (%d, %d, %d); leave collapsed triangles out", t, corner[0],
+                             "triangle %d uses a point twice (%d, %d, %d); remove collapsed triangles", t, corner[0],
                              corner[1], corner[2]);
     }
 
@@ -83,14 +82,12 @@ static bool edges_build(mesh *m, arena *memory)
             other[i] = same ? edge_count - 1 : edge_count++; /* the edge of this half edge */
         }
 
-        /* room */
         int *edges = ARENA_ARRAY(memory, int, 2 * (size_t)edge_count);
         int *edge_triangles = ARENA_ARRAY(memory, int, 2 * (size_t)edge_count);
         int *counts = ARENA_ARRAY(memory, int, edge_count);
         int *triangle_edges = ARENA_ARRAY(memory, int, list);
         ok = !memory->failed;
 
-        /* the lists themselves */
         if (ok) {
             for (int i = 0; i < 2 * edge_count; i++) edge_triangles[i] = -1;
             for (int i = 0; i < half_edge_count; i++) {
@@ -147,7 +144,6 @@ static bool fans_build(mesh *m, arena *memory)
             }
         }
 
-        /* hand over */
         m->point_triangle_first = triangle_first;
         m->point_triangles = point_triangles;
         m->point_neighbour_first = neighbour_first;
@@ -214,7 +210,6 @@ static bool components_build(mesh *m, arena *memory)
     for (int e = 0; e < m->edge_count; e++)
         if (m->edge_triangle_counts[e] != 2 || !mesh_edge_agrees(m, e)) closed[component[m->edges[2 * e]]] = 0;
 
-    /* hand over */
     m->component_count = count;
     m->point_component = component;
     m->component_closed = closed;

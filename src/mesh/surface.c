@@ -150,12 +150,10 @@ int mesh_rings(const mesh *m, int point, int rings, int *points, int limit, uint
     assert(point >= 0 && point < m->point_count);
     if (limit <= 0) return 0;
 
-    /* the point itself */
     int count = 0, ring_begin = 0;
     points[count++] = point;
     marks[point] = 1;
 
-    /* ring after ring */
     for (int ring = 0; ring < rings && count < limit; ring++) {
         int ring_end = count;
         for (int i = ring_begin; i < ring_end; i++) {

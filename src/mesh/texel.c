@@ -52,7 +52,6 @@ static cutis_result find_neighbours(texture_mesh *m, arena *memory, cutis_error 
         if (at < surface.triangle_count && memcmp(p, surface.triangles + 3 * at, sizeof p) == 0) sources[at++] = t;
     }
 
-    /* pairs */
     for (int e = 0; e < surface.edge_count; e++) {
         if (surface.edge_triangle_counts[e] != 2) continue;
 
@@ -335,8 +334,8 @@ cutis_result cutis_texture_map(const cutis_character *character, int width, int 
 {
     if (width < 1 || height < 1 || width > SIDE_LIMIT || height > SIDE_LIMIT || !(border >= 0 && border < SIDE_LIMIT))
         return error_set(error, CUTIS_ERROR_ARGUMENT,
-                         "a texture has 1 to %d texels a side and a border of 0 to %d, not %d x %d and %g", SIDE_LIMIT,
-                         SIDE_LIMIT, width, height, border);
+                         "a texture has 1 to %d texels per side and a border of 0 to %d, not %d x %d and %g",
+                         SIDE_LIMIT, SIDE_LIMIT, width, height, border);
     if (!character->texcoords)
         return error_set(error, CUTIS_ERROR_DATA, "'%s' has no texture coordinates; unwrap it first", character->name);
 
@@ -348,7 +347,6 @@ cutis_result cutis_texture_map(const cutis_character *character, int width, int 
     cutis_result result = find_neighbours(&m, &memory, error);
     if (result == CUTIS_OK && memory.failed) result = error_memory(error, "texture");
     if (result == CUTIS_OK) {
-        /* islands */
         for (size_t i = 0; i < count; i++) {
             texels[i] = (cutis_texel){.triangle = -1, .island = -1};
             map.seams[i] = -1;

@@ -116,7 +116,6 @@ cutis_result cutis_character_topology(const cutis_character *character, const cu
     if (result == CUTIS_OK) result = count_points(&m, &memory.allocator, topology, error);
     if (result == CUTIS_OK) result = bvh_build(&tree, m.triangle_count, m.triangles, m.positions, &memory, error);
 
-    /* counts */
     if (result == CUTIS_OK) {
         topology->edge_count = m.edge_count;
         topology->component_count = m.component_count;
@@ -128,7 +127,6 @@ cutis_result cutis_character_topology(const cutis_character *character, const cu
         for (int t = 0; t < m.triangle_count; t++)
             topology->degenerate_triangle_count += triangle_degenerate(m.triangles + 3 * (size_t)t, m.positions);
 
-        /* faces, intersections, sizes */
         for (int f = 0; f < character->face_count; f++)
             topology->quad_count += character->face_first[f + 1] - character->face_first[f] == 4;
         topology->self_intersection_count = mesh_self_intersections(&m, &tree, m.positions, NULL, NULL, 0);

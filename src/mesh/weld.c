@@ -55,7 +55,6 @@ int weld_positions(int vertex_count, const float *positions, float tolerance, bo
     size_t count = (size_t)vertex_count, bucket_count = 16;
     while (bucket_count < 2 * count) bucket_count *= 2;
 
-    /* the table */
     weld_table table = {.bucket_mask = bucket_count - 1};
     table.heads = memory_allocate(allocator, bucket_count, sizeof *table.heads);
     table.next = memory_allocate(allocator, count, sizeof *table.next);
@@ -86,7 +85,6 @@ int weld_positions(int vertex_count, const float *positions, float tolerance, bo
                 point = weld_search(&table, home, v, positions, 0, same, context, -1);
             }
 
-            /* a new point */
             if (point < 0) {
                 point = point_count++;
                 table.first[point] = v;

@@ -224,7 +224,8 @@ cutis_result cutis_texture_wrinkles(const cutis_character *character, const cuti
     const cutis_character *c = character;
 
     if (!(wavelength > 0 && buckling >= 0))
-        return error_set(error, CUTIS_ERROR_ARGUMENT, "the wavelength must be positive, and buckling not negative");
+        return error_set(error, CUTIS_ERROR_ARGUMENT,
+                         "the wavelength must be positive, and buckling must not be negative");
 
     arena memory = arena_create(allocator);
     mesh m;
@@ -248,7 +249,6 @@ cutis_result cutis_texture_wrinkles(const cutis_character *character, const cuti
         order_points(&field, &m, known);
         find_phases(&field, &m, known);
 
-        /* the maps */
         for (size_t i = 0; i < (size_t)width * (size_t)height && (normals || heights); i++) {
             const cutis_texel *texel = &texels[i];
 

@@ -139,8 +139,8 @@ static void parts_by_shape(arena *memory, int count, const char *const *names, c
         if (row >= 0) told[row + (parts[j].side == JOINT_SIDE_RIGHT)] = names[j];
     }
     warning_add(warnings,
-                "the names of the %s's joints tell no limbs, so its shape was taken: left and right thigh are '%.40s' "
-                "and '%.40s', upper arms '%.40s' and '%.40s'; give a name map where that is wrong",
+                "the joint names of the %s identify no limbs, so its shape was used: left and right thigh are '%.40s' "
+                "and '%.40s', upper arms '%.40s' and '%.40s'; pass a name map if that is wrong",
                 whose, told[0], told[1], told[2], told[3]);
 }
 
@@ -209,7 +209,6 @@ static cutis_result source_parts(bvh_reader *r, part_lists *parts, warning_list 
     parts->sources = ARENA_ARRAY(&r->memory, joint_part, r->joint_count);
     if (!lists_make(&r->memory, r->joint_count, &l)) return error_memory(r->error, "a motion");
 
-    /* by names */
     for (int j = 0; j < r->joint_count; j++) {
         l.names[j] = r->joints[j].name;
         l.parents[j] = r->joints[j].parent;
@@ -219,7 +218,6 @@ static cutis_result source_parts(bvh_reader *r, part_lists *parts, warning_list 
     cutis_result code = r->cursor ? bvh_stand(r, parts->sources, warnings) : CUTIS_OK; /* other files have their axes */
     if (code != CUTIS_OK) return code;
 
-    /* by shape */
     for (int j = 0; j < r->joint_count; j++) memcpy(l.places[j], r->joints[j].place, sizeof l.places[j]);
     parts_by_shape(&r->memory, r->joint_count, l.names, l.parents, (const double(*)[3])l.places, NULL, l.uses, "motion",
                    parts->sources, warnings);
@@ -389,7 +387,6 @@ static int match_names(const bvh_reader *r, const cutis_character *c, const cuti
         count++;
     }
 
-    /* equal names */
     int hips = -1, prefix = target_prefix(c);
     for (int j = 0; j < c->joint_count && hips < 0; j++)
         if (parts->targets[j].kind == JOINT_HIPS) hips = j;
@@ -630,7 +627,6 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const part
             continue;
         }
         if (stands && !parent) {
-            /* the whole body */
             memcpy(joint->align, body, sizeof joint->align);
             continue;
         }
@@ -690,8 +686,7 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
                                int pair_count, const cutis_allocator *allocator, cutis_character **result)
 {
     if (c->joint_count == 0)
-        return error_set(r->error, CUTIS_ERROR_ARGUMENT, "%.150s: the character has no skeleton that it could move",
-                         r->name);
+        return error_set(r->error, CUTIS_ERROR_ARGUMENT, "%.150s: the character has no skeleton", r->name);
 
     /* read the motion, let it stand along y, and drop a calibration pose */
     cutis_result code = r->joints ? CUTIS_OK : bvh_read(r); /* or from a clip already */
@@ -712,16 +707,15 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
 
     int driven = match_names(r, c, pairs, pair_count, &parts, targets, taken, &warnings);
     if (driven == 0)
-        return error_set(
-            r->error, CUTIS_ERROR_DATA,
-            "%.150s: no joint of the motion (such as '%.60s') can be told to be a joint of the character (such as "
-            "'%.60s'), neither by name nor by the skeleton's shape; give a name map",
-            r->name, r->joints[0].name, c->joints[0].name);
+        return error_set(r->error, CUTIS_ERROR_DATA,
+                         "%.150s: no joint of the motion (such as '%.60s') matches a joint of the character (such as "
+                         "'%.60s') by name or by the shape of the skeleton; pass a name map",
+                         r->name, r->joints[0].name, c->joints[0].name);
 
     if (mostly_mirrored(c, targets))
         return error_set(r->error, CUTIS_ERROR_DATA,
-                         "%.150s: the skeleton is mirrored by a negative scale, which no motion of another body fits; "
-                         "apply the scale of '%.60s' in the program that made it",
+                         "%.150s: the skeleton is mirrored by a negative scale, so no other motion fits it; apply the "
+                         "scale of '%.60s' in the program that made it",
                          r->name, c->joints[0].name);
 
     /* align the two rest poses */
@@ -730,15 +724,15 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     motion_posture posture = motion_posture_find(r, c, parts.sources, parts.targets, targets, &person, body);
     if (posture == POSTURE_NONE && pair_count == 0)
         return error_set(r->error, CUTIS_ERROR_DATA,
-                         "%.150s: the motion is that of a body on four legs, and the character stands on two; take a "
-                         "person's motion, or give a name map",
+                         "%.150s: the motion is for a body on four legs, and the character stands on two; use a motion "
+                         "of a person, or pass a name map",
                          r->name);
     if (posture == POSTURE_NONE) posture = POSTURE_UNKNOWN;
     aims_find(r, c, &parts, targets);
     if (posture == POSTURE_OWN || posture == POSTURE_FOUR)
-        warning_add(&warnings, "%s: the %s does not stand upright as the %s does; the character keeps its posture%s",
+        warning_add(&warnings, "%s: the %s does not stand upright like the %s; the character keeps its posture%s",
                     r->name, person ? "character" : "motion", person ? "motion" : "character",
-                    posture == POSTURE_FOUR ? ", and its fore legs step as the motion's legs do" : "");
+                    posture == POSTURE_FOUR ? ", and its forelegs follow the motion's legs" : "");
     int *order = ARENA_ARRAY(&r->memory, int, c->joint_count);
     if (!order) return error_memory(r->error, "a motion");
     code = carriers_measure(r, c, parts.targets, &r->memory, targets, order);
@@ -758,7 +752,7 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     int unmatched = 0;
     for (int j = 0; j < r->joint_count; j++) unmatched += r->joints[j].name[0] && !taken[j];
     if (unmatched)
-        warning_add(&warnings, "%s: %d joints of the motion match none of the character", r->name, unmatched);
+        warning_add(&warnings, "%s: %d joints of the motion match no joint of the character", r->name, unmatched);
 
     int added = warning_finish(&warnings);
     const char **sentences = ARENA_ARRAY(&r->memory, const char *, c->warning_count + added);

@@ -238,9 +238,9 @@ cutis_result bvh_stand(bvh_reader *r, const joint_part *parts, warning_list *war
     if (!body && frame < 0 && up[1] > 0) return CUTIS_OK; /* nothing to be done: an animal */
 
     /* say what was done */
-    if (up[1] <= 0) warning_add(warnings, "%s: %s is its vertical and becomes y", r->name, axis_name(up));
+    if (up[1] <= 0) warning_add(warnings, "%s: its vertical axis %s becomes y", r->name, axis_name(up));
     if (frame >= 0)
-        warning_add(warnings, "%s: its zero pose is no standing body; frame %d, which stands best, is taken for it",
-                    r->name, frame);
+        warning_add(warnings, "%s: its zero pose does not stand; frame %d, the most upright one, replaces it", r->name,
+                    frame);
     return frames_turn(r, world, rotations, places);
 }

@@ -123,7 +123,6 @@ bool motion_carriers_find(const cutis_character *c, const joint_part *parts, are
         targets[j].carried = false;
     }
 
-    /* by the body */
     for (int j = 0; j < n; j++) {
         int above = targets[j].source >= 0 ? body_parent(parts, n, j) : -1;
         if (above < 0 || is_above(c, above, j) || targets[above].source < 0) continue;
@@ -873,7 +872,7 @@ static cutis_result tracks_make(clip_maker *m, arena *memory, cutis_clip *clip)
         if (!m->rotations[j]) continue;
         for (size_t i = 0; i < 3 * (size_t)r->frame_count; i++)
             if (!isfinite(m->translations[j][i]))
-                return error_set(r->error, CUTIS_ERROR_DATA, "%.150s: frame %zu does not lie at a finite place",
+                return error_set(r->error, CUTIS_ERROR_DATA, "%.150s: frame %zu has positions that are not finite",
                                  r->name, i / 3);
 
         /* rotations always, places only where they change */

@@ -27,7 +27,6 @@ cutis_result motion_source_load(const char *path, const cutis_allocator *allocat
     cutis_result result = file_read(path, 0, allocator, &file, error);
     if (result != CUTIS_OK) return result;
 
-    /* by the format */
     if (path_ends(path, ".fbx"))
         result = fbx_character_read(file.bytes, file.size, path, true, false, allocator, source, error);
     else if (path_ends(path, ".dae"))
@@ -40,7 +39,7 @@ cutis_result motion_source_load(const char *path, const cutis_allocator *allocat
     if (result == CUTIS_OK && (*source)->clip_count == 0) {
         cutis_character_destroy(*source);
         *source = NULL;
-        return error_set(error, CUTIS_ERROR_DATA, "%.150s: it holds no clip that could move another character",
+        return error_set(error, CUTIS_ERROR_DATA, "%.150s: it has no clip that could move another character",
                          path_base(path));
     }
     return result;

@@ -294,9 +294,9 @@ static void troubles_tell(const mesh *m, rig_report *report)
         nonmanifold += m->edge_triangle_counts[e] > 2;
     }
     for (int c = 0; c < m->component_count; c++) open += !m->component_closed[c];
-    if (holes) rig_say(report, "%d edges lie on holes, in %d of %d components", holes, open, m->component_count);
+    if (holes) rig_say(report, "%d edges are on holes, in %d of %d components", holes, open, m->component_count);
     if (nonmanifold)
-        rig_say(report, "%d edges join three or more triangles, where parts touch or are welded together", nonmanifold);
+        rig_say(report, "%d edges have three or more triangles, where parts touch or are welded together", nonmanifold);
 }
 
 /*
@@ -398,8 +398,8 @@ static cutis_result heat_apply(binding *b, rig_influences *w, rig_report *report
         if (b->component_hot[c] && !b->facts[c].island) b->served[p] = 1;
     }
 
-    if (cold) rig_say(report, "no bone is visible from %d components: heat cannot serve them", cold);
-    if (blind) rig_say(report, "few points of %d components see a bone: voxels serve them instead of heat", blind);
+    if (cold) rig_say(report, "no bone is visible from %d components, so bone heat cannot be used for them", cold);
+    if (blind) rig_say(report, "few points of %d components see a bone; voxels are used instead of bone heat", blind);
     return CUTIS_OK;
 }
 
@@ -445,13 +445,13 @@ static void served_tell(const binding *b, const rig_influences *w, const char *c
         if (b->facts[m->point_component[p]].island) first_joint = w->joints[p * w->limit];
     for (int c = 0; c < m->component_count; c++) islands += b->facts[c].island;
 
-    if (result->heat_points) rig_say(report, "bone heat serves %d of %d points", result->heat_points, m->point_count);
+    if (result->heat_points) rig_say(report, "bone-heat weights: %d of %d points", result->heat_points, m->point_count);
     if (result->voxel_points)
-        rig_say(report, "geodesic voxels serve %d of %d points", result->voxel_points, m->point_count);
+        rig_say(report, "geodesic-voxel weights: %d of %d points", result->voxel_points, m->point_count);
     if (result->follow_points)
-        rig_say(report, "%d points are out of reach of every bone and follow the nearest part", result->follow_points);
+        rig_say(report, "%d points are out of reach of all bones and follow the nearest part", result->follow_points);
     if (islands)
-        rig_say(report, "%d small loose pieces follow the part they are nearest to, the first one '%s'", islands,
+        rig_say(report, "%d small loose pieces follow the nearest part; the first is '%s'", islands,
                 names[first_joint]);
 }
 
@@ -475,12 +475,11 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, const rig
                         .size = def->character->size,
                         .jobs = def->jobs};
 
-    /* bones */
     if (status == CUTIS_OK)
         status = rig_bones_make(joint_count, parents, positions, takes_part, m, &tree, b.body.size, &scratch, &bones,
                                 &b.body.bone_count, error);
     if (status == CUTIS_OK && b.body.bone_count == 0)
-        status = error_set(error, CUTIS_ERROR_DATA, "the skeleton has no bone to weigh vertices with");
+        status = error_set(error, CUTIS_ERROR_DATA, "the skeleton has no bone to compute weights for");
 
     /* memory of the weights and of what is known of points and components */
     b.body.bones = bones;
@@ -535,7 +534,7 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, const rig
         for (int c = 0; c < m->component_count; c++)
             if (b.facts[c].island && b.facts[c].points > 1) component_stiffen(m, c, w, values, joint_count);
         hard += hard_parts_bind(m, b.facts, true, b.served, first, members, w, values, joint_count);
-        if (hard) rig_say(report, "%d parts are hard: each goes with one joint as a whole", hard);
+        if (hard) rig_say(report, "%d rigid parts, each bound to one joint", hard);
         served_tell(&b, w, names, report, result);
     }
 

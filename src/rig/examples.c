@@ -209,7 +209,7 @@ cutis_result cutis_rig_examples(const cutis_character *character, int count, con
     /* arguments that cannot give a pose */
     *made = NULL;
     if (count < 1) return error_set(error, CUTIS_ERROR_ARGUMENT, "there must be at least one example");
-    if (!(seconds > 0)) return error_set(error, CUTIS_ERROR_ARGUMENT, "examples must be some time apart");
+    if (!(seconds > 0)) return error_set(error, CUTIS_ERROR_ARGUMENT, "the time between examples must be above 0");
     if (character->joint_count == 0 || !character->influence_first)
         return error_set(error, CUTIS_ERROR_DATA, "'%s' has no skeleton to pose; cutis_rig_create makes one",
                          character->name);

@@ -723,7 +723,6 @@ static void tip_measure(const fit_body *b, int tip, shape_room *room, float *dis
         b->between[tip * SHAPE_TIPS + k] = distances[s->tips[k].node];
         b->between[k * SHAPE_TIPS + tip] = distances[s->tips[k].node];
 
-        /* the ways themselves */
         vec3 *forth = b->ways + (size_t)(k * SHAPE_TIPS + tip) * FIT_WAY;
         vec3 *back = b->ways + (size_t)(tip * SHAPE_TIPS + k) * FIT_WAY;
 
@@ -996,12 +995,10 @@ static void axes_compare(const fit_body *b, int which, fit *level, fit *lying)
     if (lying->name) lying->score -= LYING;
     if (!level->name || !lying->name) return;
 
-    /* likely far ends */
     float top = MAX(MAX(level->guess, lying->guess), 1e-12f);
     level->score *= 1 - t->say + t->say * level->guess / top;
     lying->score *= 1 - t->say + t->say * lying->guess / top;
 
-    /* rivals */
     fit *better = level->score >= lying->score ? level : lying;
     const fit *other = level->score >= lying->score ? lying : level;
     if (joints_elsewhere(b, &better->skeleton, &other->skeleton)) better->rival = MAX(better->rival, other->score);

@@ -39,7 +39,6 @@ static float tips_guess(const fit_body *b, const biped_tips *t)
     const shape_tip *tips = s->tips;
     float score = 0;
 
-    /* both sides alike */
     float legs = fit_alike(tips[t->feet[0]].distance, tips[t->feet[1]].distance, 1.6f);
     float arms = fit_alike(tips[t->hands[0]].distance, tips[t->hands[1]].distance, 1.6f);
     float to_hands =
@@ -93,7 +92,6 @@ static float tips_guess(const fit_body *b, const biped_tips *t)
     const int pairs[2][2] = {{t->feet[0], t->feet[1]}, {t->hands[0], t->hands[1]}};
     score += 2.5f * fit_symmetry(b, pairs, 2, &t->head, 1);
 
-    /* large tips first */
     fit_use used[5];
     for (int k = 0; k < 2; k++) {
         used[k] = (fit_use){t->feet[k], 0.35f * tips[t->feet[k]].distance};
@@ -848,7 +846,6 @@ bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
     vec3 left = vec3_cross(b->up, forward);
     int first = vec3_dot(aside, left) > 0 ? 0 : 1;
 
-    /* joints */
     skeleton *k = &made->skeleton;
     k->count = 0;
     int hips = skeleton_add(k, "hips", -1, vec3_lerp(pelvis, head.neck, 0.02f));
@@ -860,14 +857,12 @@ bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
         int i = n ? 1 - first : first;
         char letter = n ? 'r' : 'l';
 
-        /* arm */
         vec3 collar = vec3_lerp(vec3_lerp(chest, head.neck, 0.5f), arms[i].root, 0.22f);
         int j = skeleton_add_side(k, "shoulder", letter, upper, collar);
         j = skeleton_add_side(k, "upper_arm", letter, j, arms[i].root);
         j = skeleton_add_side(k, "forearm", letter, j, arms[i].bend);
         skeleton_add_side(k, "hand", letter, j, arms[i].end);
 
-        /* leg */
         j = skeleton_add_side(k, "thigh", letter, hips, legs[i].root);
         j = skeleton_add_side(k, "shin", letter, j, legs[i].bend);
         j = skeleton_add_side(k, "foot", letter, j, legs[i].end);
@@ -879,7 +874,6 @@ bool fit_biped_place(const fit_body *b, const fit_try *try, fit *made)
     if (tail >= 0) fit_tail(b, tail, 0.85f * fit_nearest(&b->curves[tail], pelvis), hips, k);
     fit_mirror(b, left, k);
 
-    /* the score */
     float whole = vec3_distance(pelvis, head.top);
     float upright = fit_height(b, vec3_sub(head.top, pelvis)) / whole;
 

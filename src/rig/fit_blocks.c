@@ -231,7 +231,6 @@ static bool blocks_find(vec3 up, const float *positions, int triangle_count, con
         all += area;
     }
 
-    /* the large ones */
     *found = (blocks){.up = up};
     for (int i = 0; i < triangle_count; i++) {
         if (areas[i] < BLOCK_AREA * all || !(areas[i] > 0)) continue;
@@ -416,7 +415,6 @@ static void person_place(const blocks *found, const block_person *p, vec3 forwar
     vec3 pelvis = vec3_madd(trunk->middle, up, trunk->bottom - rise);
     vec3 neck = vec3_madd(trunk->middle, up, trunk->top - rise);
 
-    /* trunk and head */
     s->count = 0;
     int hips = skeleton_add(s, "hips", -1, vec3_lerp(pelvis, neck, 0.02f));
     int spine = skeleton_add(s, "spine", hips, vec3_lerp(pelvis, neck, 0.22f));

@@ -284,7 +284,6 @@ bool fit_quadruped_place(const fit_body *b, const fit_try *try, fit *made)
     vec3 across = vec3_cross(b->up, axis);
     vec3 middle = vec3_lerp(middles[0], middles[1], 0.5f);
 
-    /* head against tail */
     trunk_end ends[2];
     for (int k = 0; k < 2; k++)
         ends[k] = end_find(b, t, k, k ? vec3_scale(axis, -1) : axis, across, middle, middles[k], length);
@@ -304,7 +303,6 @@ bool fit_quadruped_place(const fit_body *b, const fit_try *try, fit *made)
     vec3 left = vec3_cross(b->up, forward);
     made->forward = forward;
 
-    /* the front first */
     if (head) {
         for (int i = 0; i < 2; i++) {
             vec3 root = roots[0][i];
@@ -336,13 +334,11 @@ bool fit_quadruped_place(const fit_body *b, const fit_try *try, fit *made)
     vec3 withers = vec3_madd(front, b->up, spine_height - fit_height(b, front));
     vec3 rump = vec3_madd(back, b->up, spine_height - fit_height(b, back));
 
-    /* neck and head */
     vec3 nose = ends[head].extreme;
     vec3 skull;
     vec3 nape;
     head_place(b, &ends[head], withers, left, length, &nose, &skull, &nape);
 
-    /* spine, tail, legs */
     skeleton *k = &made->skeleton;
     k->count = 0;
     int hips = skeleton_add(k, "hips", -1, rump);
@@ -351,7 +347,6 @@ bool fit_quadruped_place(const fit_body *b, const fit_try *try, fit *made)
     int neck = skeleton_add(k, "neck", chest, nape);
     skeleton_add(k, "head", neck, skull);
 
-    /* tail */
     int tail = ends[1 - head].tip;
     if (tail >= 0) {
         const shape_curve *c = &b->curves[tail];
@@ -362,7 +357,6 @@ bool fit_quadruped_place(const fit_body *b, const fit_try *try, fit *made)
         if (base > 0.1f * length) fit_tail(b, tail, base, hips, k);
     }
 
-    /* legs */
     for (int n = 0; n < 2; n++) {
         /* each girdle by itself: a step may bring feet of both sides together */
         bool first_left = vec3_dot(vec3_sub(roots[0][0], roots[0][1]), left) > 0;
@@ -394,7 +388,6 @@ bool fit_quadruped_place(const fit_body *b, const fit_try *try, fit *made)
 
     fit_mirror(b, left, k);
 
-    /* the score */
     fit_use used[6];
     int used_count = 4;
 
@@ -402,7 +395,6 @@ bool fit_quadruped_place(const fit_body *b, const fit_try *try, fit *made)
     for (int i = 0; i < 2; i++)
         if (ends[i].tip >= 0) used[used_count++] = (fit_use){ends[i].tip, 0.7f * s->tips[ends[i].tip].distance};
 
-    /* proportions */
     float leg = 0.5f * (seams[0][0] + seams[1][0]);
     vec3 spine_line = vec3_sub(withers, rump);
     float spine_length = vec3_length(spine_line);

@@ -78,7 +78,6 @@ static cutis_result piece_mesh(hand_cut *c, int label, int size, arena *memory, 
     int *triangles = ARENA_ARRAY(memory, int, 3 * (size_t)m->triangle_count);
     if (memory->failed) return error_memory(error, "a hand");
 
-    /* its points */
     int count = 0, triangle_count = 0;
     vec3 low = {INFINITY, INFINITY, INFINITY}, high = vec3_scale(low, -1);
     for (int i = 0; i < m->point_count; i++) {
@@ -90,7 +89,6 @@ static cutis_result piece_mesh(hand_cut *c, int label, int size, arena *memory, 
         c->number[i] = count++;
     }
 
-    /* its triangles */
     for (int t = 0; t < m->triangle_count; t++) {
         const int *corners = m->triangles + 3 * (size_t)t;
         if (c->label[corners[0]] != label || c->label[corners[1]] != label || c->label[corners[2]] != label) continue;

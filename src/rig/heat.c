@@ -108,7 +108,6 @@ static void candidates_find(const rig_body *body, vec3 p, candidates *near)
         }
         if (near->count == CANDIDATES && order >= near->orders[CANDIDATES - 1]) continue;
 
-        /* into its place */
         int k = near->count < CANDIDATES ? near->count++ : CANDIDATES - 1;
         for (; k > 0 && near->orders[k - 1] > order; k--) {
             near->orders[k] = near->orders[k - 1];
@@ -342,7 +341,6 @@ static cutis_result solve_warm(const rig_body *body, const source *sources, heat
     s->values = ARENA_ARRAY(memory, double, s->entries);
     if (memory->failed) return error_memory(error, "bone heat");
 
-    /* factor it */
     mesh_point_areas(m, m->positions, areas);
     matrix_fill(body, sources, areas, s);
     arena scratch = arena_create(&memory->allocator);

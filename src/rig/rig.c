@@ -33,7 +33,6 @@ static cutis_result def_check(const cutis_rig_def *def, cutis_error *error)
 {
     if (!def->character) return error_set(error, CUTIS_ERROR_ARGUMENT, "rigging needs a character");
 
-    /* numbers in range */
     if (def->max_influences < 1 || def->max_influences > RIG_MAX_INFLUENCES)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "max_influences is %d; it must be 1 to %d", def->max_influences,
                          RIG_MAX_INFLUENCES);
@@ -51,7 +50,7 @@ static cutis_result def_check(const cutis_rig_def *def, cutis_error *error)
 
     /* something to rig, and a skeleton to fit */
     if (def->pattern && def->pattern->joint_count == 0)
-        return error_set(error, CUTIS_ERROR_DATA, "'%s' has no skeleton to be fitted", def->pattern->name);
+        return error_set(error, CUTIS_ERROR_DATA, "'%s' has no skeleton to fit", def->pattern->name);
     if (def->character->point_triangle_count == 0)
         return error_set(error, CUTIS_ERROR_DATA, "the character has no triangles to rig");
     return CUTIS_OK;
@@ -163,9 +162,8 @@ static cutis_result bind_kept(const cutis_rig_def *def, rig_report *report, rig_
             takes_part[j] = !any || c->joints[j].deforms;
         }
 
-        /* compute the weights */
         rig_joints joints = {c->joint_count, parents, positions, takes_part, names};
-        rig_say(report, "the skeleton of %d joints is kept", c->joint_count);
+        rig_say(report, "the skeleton of %d joints was kept", c->joint_count);
         result = weigh(def, &m, NULL, &joints, c->joints, true, report, object, error);
     }
 
@@ -266,25 +264,23 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
         object->rig.recognised = sure || def->landmark_count >= 3;
         object->rig.z_up = fits[0].up.z > 0.5f;
         if (fits[0].thing_count > 0)
-            rig_say(
-                report,
-                "%d loose pieces that are slender or on one side only were left out of the body: things that it holds",
-                fits[0].thing_count);
+            rig_say(report, "%d loose pieces that are slender or one-sided were excluded from the fit as held objects",
+                    fits[0].thing_count);
 
         if (object->rig.recognised)
             rig_say(report, "recognised: %s, score %.2f; next best %s, %.2f", fits[0].name, (double)fits[0].score, next,
                     (double)rival);
         else if (fits[0].score >= FIT_BOUND)
-            rig_say(report, "not certain: %s (%.2f) or %s (%.2f); the skeleton is that of a %s. %s decide otherwise",
+            rig_say(report, "not certain: %s (%.2f) or %s (%.2f); the skeleton is a %s. %s select another",
                     fits[0].name, (double)fits[0].score, next, (double)rival, fits[0].name,
                     any ? "--template and --landmarks" : "--landmarks");
         else if (!any)
-            rig_say(report, "template %s fits poorly: score %.2f, below %.2f. --landmarks correct its joints",
+            rig_say(report, "template %s fits poorly: score %.2f, below %.2f. --landmarks corrects its joints",
                     fits[0].name, (double)fits[0].score, (double)FIT_BOUND);
         else
             rig_say(report,
                     "not recognised: the best templates are %s (%.2f) and %s (%.2f), below %.2f; the skeleton is a "
-                    "tree of its limbs. --template and --landmarks decide otherwise",
+                    "tree of its limbs. --template and --landmarks select another",
                     fits[0].name, (double)fits[0].score, next, (double)rival, (double)FIT_BOUND);
 
         /* the skeleton, moved to the landmarks */
@@ -292,7 +288,7 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
         if (object->rig.z_up) rig_say(report, "+Z points up");
         if (result == CUTIS_OK)
             result = skeleton_landmarks(landmarks, def->landmark_count, 0.12f * def->character->size, s, error);
-        if (def->landmark_count) rig_say(report, "%d landmarks hold their joints", def->landmark_count);
+        if (def->landmark_count) rig_say(report, "%d joints pinned to landmarks", def->landmark_count);
     }
 
     arena_destroy(&memory);
@@ -332,7 +328,6 @@ static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_sea
     object->rig.recognised = true;
     object->rig.score = 1;
 
-    /* the quick path */
     rig_report quick = *report;
     cutis_error unfit = {0};
     bool fits = skeleton_fit(&search->mesh, &search->limbs, def->skeleton, NULL, 0, &quick, s, &unfit) == CUTIS_OK;
@@ -360,8 +355,7 @@ static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_sea
 
     if (result == CUTIS_OK && s->count == 0)
         result = error_set(error, CUTIS_ERROR_DATA,
-                           "template '%s' does not fit: too few limbs stand out from this body; "
-                           "try --template auto or tree",
+                           "template '%s' does not fit: too few limbs were detected; try --template auto or tree",
                            any ? "auto" : def->skeleton);
     return result;
 }
@@ -397,12 +391,11 @@ static cutis_result pattern_place(const cutis_character *pattern, const skeleton
     /* fewer than three matches do not place a skeleton */
     if (matched < 3)
         return error_set(error, CUTIS_ERROR_DATA,
-                         "the skeleton of '%s' shares %d joints with template %s by name; it takes three or more",
+                         "the skeleton of '%s' shares %d joint names with template %s; three or more are required",
                          pattern->name, matched, s->name);
 
-    /* the others follow */
     skeleton_carry(pattern->joint_count, parents, from, held, false, to);
-    rig_say(report, "the skeleton of '%s': %d of its %d joints are found by name, the others go with them",
+    rig_say(report, "the skeleton of '%s': %d of %d joints matched by name, the others follow their parents",
             pattern->name, matched, pattern->joint_count);
     return CUTIS_OK;
 }
@@ -523,9 +516,9 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
         object->rig.skeleton = s->name;
         rig_say(report, "template %s: %d joints from %d rings of %d limbs", s->name, n, object->rig.ring_count,
                 found->count);
-        if (def->pose_count) rig_say(report, "%d other poses of the mesh tell where its limbs bend", def->pose_count);
+        if (def->pose_count) rig_say(report, "%d other poses of the mesh locate its bends", def->pose_count);
         if (search->rings.count)
-            rig_say(report, "%d closed curves run over the edges of %s", search->rings.count,
+            rig_say(report, "%d closed curves along the edges of %s", search->rings.count,
                     level_sets ? "triangles" : "quads");
 
         result = weigh(def, &search->mesh, whole.solid.distance ? &whole : NULL, &plan.joints, plan.nodes, false,
@@ -538,7 +531,6 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
 
 static cutis_result rig_make(const cutis_rig_def *def, bool keep, cutis_rig **rig, cutis_error *error)
 {
-    /* arguments */
     *rig = NULL;
     cutis_result result = def_check(def, error);
     if (result != CUTIS_OK) return result;

@@ -190,7 +190,6 @@ static void lengths_find(const shape *s, int from, shape_room *room, float *dist
         int node = q.heads[q.now % BUCKETS];
         bucket_remove(&q, node);
 
-        /* its neighbours */
         int others[32];
         float lengths[32];
         int count = node_neighbours(s, node, others, lengths);
@@ -311,7 +310,6 @@ static int links_find(const shape *s, size_t cell_count, int part_count, const i
             }
             if (owners[other] == owners[cell]) continue;
 
-            /* two parts meet */
             int from = sources[cell];
             int to = sources[other];
             vec3 a = solid_centre(&s->solid, from % row, from / row % size[1], from / layer);

@@ -226,16 +226,16 @@ typedef struct template_entry {
 } template_entry;
 
 static const template_entry TEMPLATES[] = {
-    {{"quadruped", "four legs, spine, neck and head, tail and ears where there are any"}, skeleton_fit_quadruped},
-    {{"biped", "two arms, two legs, spine, neck and head, fingers where there are five"}, skeleton_fit_biped},
-    {{"hand", "a hand of five fingers of three joints, with a forearm where there is one"}, skeleton_fit_hand},
+    {{"quadruped", "four legs, spine, neck and head; optional tail and ears"}, skeleton_fit_quadruped},
+    {{"biped", "two arms, two legs, spine, neck and head; optional five fingers"}, skeleton_fit_biped},
+    {{"hand", "a hand with five fingers of three joints; optional forearm"}, skeleton_fit_hand},
     {{"snake", "a spine from head to tail, with its root in the middle: snake, worm, eel"}, skeleton_fit_snake},
     {{"chain", "a row of joints: arm, tentacle, tail"}, skeleton_fit_chain},
     /* found on the solid alone (fit.h) */
     {{"bird", "two wings, two legs, neck and head, tail"}, NULL},
-    {{"many_legs", "six legs and more: insects, spiders, crabs"}, NULL},
+    {{"many_legs", "six or more legs: insects, spiders, crabs"}, NULL},
     {{"fish", "a spine from head to tail, and a pair of fins"}, NULL},
-    {{"tree", "a chain of joints for each limb of anything else"}, NULL},
+    {{"tree", "any other body: a chain of joints for each limb"}, NULL},
 };
 
 int cutis_rig_template_count(void) { return COUNT_OF(TEMPLATES); }
@@ -279,7 +279,6 @@ bool skeleton_typical(const char *name, skeleton *s)
     for (int j = 0; j < count; j++)
         skeleton_add(s, joints[j].name, joints[j].parent, (vec3){joints[j].x, joints[j].y, joints[j].z});
 
-    /* the right side */
     for (int j = 0; j < count; j++) {
         size_t length = strlen(joints[j].name);
         if (joints[j].name[length - 2] != '_') continue;
@@ -321,7 +320,7 @@ cutis_result skeleton_landmarks(const cutis_rig_landmark *landmarks, int count, 
         if (j < 0) {
             name_search search = name_search_start(landmarks[i].name);
             for (int k = 0; k < s->count; k++) name_search_offer(&search, s->joints[k].name);
-            return error_set(error, CUTIS_ERROR_ARGUMENT, "landmark '%s' is no joint of template %s%s%s%s",
+            return error_set(error, CUTIS_ERROR_ARGUMENT, "landmark '%s' is not a joint of template %s%s%s%s",
                              landmarks[i].name, s->name, search.nearest ? "; did you mean '" : "",
                              search.nearest ? search.nearest : "", search.nearest ? "'?" : "");
         }
@@ -369,8 +368,8 @@ cutis_result skeleton_fit(const mesh *m, const limbs *f, const char *name, const
     /* the template asked for does not fit */
     if (s->count == 0)
         return error_set(error, CUTIS_ERROR_DATA,
-                         "template '%s' does not fit: %d limbs stand out from this body; try --template auto or chain",
-                         name, f->main_count);
+                         "template '%s' does not fit: %d limbs were detected; try --template auto or chain", name,
+                         f->main_count);
 
     /* landmarks overrule what was found */
     return skeleton_landmarks(landmarks, landmark_count, 0, s, error);

@@ -237,7 +237,6 @@ bool skeleton_fit_biped(posture *b, rig_report *report, skeleton *s)
     for (int k = 0; k < 2; k++) {
         char side = (k == 0) == first_left ? 'l' : 'r';
 
-        /* arm and fingers */
         int j = skeleton_add_side(s, "shoulder", side, upper,
                                   vec3_lerp(vec3_lerp(chest, neck, 0.5f), arms[k].shoulder, 0.22f));
         j = skeleton_add_side(s, "upper_arm", side, j, arms[k].shoulder);
@@ -247,7 +246,6 @@ bool skeleton_fit_biped(posture *b, rig_report *report, skeleton *s)
             hand_fingers(b, hands[k], arms[k].wrist, 1.5f * vec3_distance(arms[k].wrist, posture_tip(b, hands[k])));
         fingers_add(b, &set, j, side, s);
 
-        /* leg */
         j = skeleton_add_side(s, "thigh", side, hips, legs[k].hip);
         j = skeleton_add_side(s, "shin", side, j, legs[k].knee);
         j = skeleton_add_side(s, "foot", side, j, legs[k].ankle);

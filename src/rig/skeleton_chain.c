@@ -84,7 +84,7 @@ bool skeleton_fit_chain(posture *b, rig_report *report, skeleton *s)
         parent = skeleton_add(s, name, parent, chain_place(&w, -1, at));
     }
 
-    rig_say(report, "a chain of %d joints along the longest way through the body", s->count);
+    rig_say(report, "a chain of %d joints along the longest path through the body", s->count);
     return true;
 }
 

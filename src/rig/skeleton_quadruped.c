@@ -171,7 +171,6 @@ bool skeleton_fit_quadruped(posture *b, rig_report *report, skeleton *s)
         char side = (k == 0) == first_left ? 'l' : 'r';
         vec3 places[4];
 
-        /* foreleg */
         leg_chain(b, k ? b->mirror[parts.front] : parts.front, FRONT, 3, spine_height, 0.7f, places);
         int j = skeleton_add_side(s, "upper_arm", side, chest, places[0]);
         j = skeleton_add_side(s, "forearm", side, j, places[1]);

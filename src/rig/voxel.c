@@ -63,7 +63,6 @@ typedef struct way_queue {
 
 static bool queue_push(way_queue *q, way entry)
 {
-    /* grow */
     if (q->free < 0 && q->count == q->capacity) {
         size_t capacity = q->capacity ? 2 * q->capacity : 4096;
         way *grown = memory_allocate(q->allocator, capacity, sizeof *grown);
@@ -74,7 +73,6 @@ static bool queue_push(way_queue *q, way entry)
         q->capacity = capacity;
     }
 
-    /* a free place */
     int at = q->free;
     if (at >= 0)
         q->free = q->ways[at].next;
@@ -245,7 +243,6 @@ static bool way_keep(voxels *v, int slots, way e)
         v->filled[e.voxel]++;
     }
 
-    /* into its place */
     for (; at > 0; at--) {
         if (distances[at - 1] < e.distance || (distances[at - 1] == e.distance && joints[at - 1] < e.joint)) break;
         distances[at] = distances[at - 1];

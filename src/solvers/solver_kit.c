@@ -140,7 +140,6 @@ kit_walk kit_walk_start(const cutis_character *character, float *memory, int ste
     walk.joints = walk.rest + floats;
     walk.skin = walk.joints + floats;
 
-    /* rest pose */
     cutis_pose_rest(character, walk.rest);
     memcpy(walk.joints, walk.rest, floats * sizeof(float));
     skin_matrices(character, walk.joints, walk.skin);
@@ -213,7 +212,6 @@ float kit_wind_most(float speed) { return speed * sqrtf(0.5f * AIR * WIND_MOST);
 
 void kit_skin_limit(const float *before, int point_count, float reach, float *skin)
 {
-    /* the mean motion */
     double sum[3] = {0};
     for (int p = 0; p < point_count; p++)
         for (int c = 0; c < 3; c++) sum[c] += (double)skin[3 * p + c] - (double)before[3 * p + c];

@@ -16,11 +16,9 @@ typedef struct zoo_thing {
 
 static const zoo_thing things[] = {
     {{"cube", "a soft cube, 6 cm wide for a hand"}, CUTIS_PROP_SOFT, CUTIS_PROP_BOX},
-    {{"ball", "a rigid ball that lies free, 6 cm wide for a hand"}, CUTIS_PROP_RIGID, CUTIS_PROP_SPHERE},
-    {{"table", "a table top that stays where it is"}, CUTIS_PROP_COLLIDER, CUTIS_PROP_BOX},
-    {{"floor", "a floor without end, at the lowest point of the character at rest"},
-     CUTIS_PROP_COLLIDER,
-     CUTIS_PROP_PLANE},
+    {{"ball", "a free rigid ball, 6 cm wide for a hand"}, CUTIS_PROP_RIGID, CUTIS_PROP_SPHERE},
+    {{"table", "a fixed table top"}, CUTIS_PROP_COLLIDER, CUTIS_PROP_BOX},
+    {{"floor", "an infinite floor at the lowest point of the rest pose"}, CUTIS_PROP_COLLIDER, CUTIS_PROP_PLANE},
 };
 enum { THING_TABLE = 2, THING_FLOOR = 3 };
 
@@ -110,8 +108,7 @@ cutis_result cutis_zoo_prop_make(const char *name, const cutis_character *charac
                          search.nearest);
     if (!found)
         return error_set(error, CUTIS_ERROR_ARGUMENT,
-                         "there is no built-in prop '%s'; there are cube, ball, table and floor, or give a .glb file",
-                         name);
+                         "there is no built-in prop '%s'; use cube, ball, table, floor or a .glb file", name);
     if (!(scale > 0 && scale < 1e6))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "prop '%s': a scale of %g is not above 0", name, scale);
 

@@ -197,7 +197,7 @@ cutis_result cutis_cache_play(const char *path, const char *clip, double fps, in
     /* fewer vertices than asked for: a bake of another character */
     if (!result && vertex_count > p.character->vertex_count)
         result = error_set(error, CUTIS_ERROR_DATA,
-                           "%.200s has %d vertices, %d are asked for: it was made from another character",
+                           "%.200s has %d vertices, %d are required: it was made from another character",
                            path_base(path), p.character->vertex_count, vertex_count);
 
     /* play the clip into a cache */

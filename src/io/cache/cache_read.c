@@ -107,7 +107,6 @@ static cutis_result mdd_read(const uint8_t *data, size_t size, const char *name,
     if (result == CUTIS_OK) result = cache_make(frames, vertices, allocator, cache, error);
     if (result != CUTIS_OK) return result;
 
-    /* positions */
     float *positions = (float *)(*cache)->positions;
     for (size_t i = 0; i < (size_t)frames * vertices * 3; i++) positions[i] = bytes_float(bytes_u32_big(body + 4 * i));
 
@@ -198,9 +197,9 @@ cutis_result cache_read_memory(const void *data, size_t size, const char *name, 
     case CACHE_NPY:
         return npy_read(data, size, name, allocator, cache, error);
     default:
-        return error_set(error, CUTIS_ERROR_ARGUMENT,
-                         "'%.300s' has no ending that a cache is read from: .glb, .pc2, .mdd, .npy or .obj (a folder)",
-                         name);
+        return error_set(
+            error, CUTIS_ERROR_ARGUMENT,
+            "'%.300s' has no extension of a cache that can be read: .glb, .pc2, .mdd, .npy or .obj (a folder)", name);
     }
 }
 

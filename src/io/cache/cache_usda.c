@@ -135,7 +135,6 @@ cutis_result cache_write_usda(const cache_frames *f, const char *path, const cut
         if (f->texcoords)
             put_samples(&w, f, "texCoord2f[] primvars:st", f->texcoords, (size_t)c->corner_count, 2, true);
 
-        /* close both prims */
         file_writer_print(&w, "    }\n}\n");
         result = file_writer_finish(&w, error);
     }

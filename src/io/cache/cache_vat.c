@@ -57,7 +57,6 @@ static void png_start(png_writer *png, file_writer *file, int width, int height)
         for (int k = 0; k < 8; k++) png->table[i] = png->table[i] >> 1 ^ (png->table[i] & 1 ? 0xEDB88320u : 0);
     }
 
-    /* signature and header */
     file_writer_put(file, signature, 8);
     bytes_put_u32_big(head, (uint32_t)width);
     bytes_put_u32_big(head + 4, (uint32_t)height);

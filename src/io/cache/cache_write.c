@@ -61,7 +61,7 @@ static cutis_result folder_start(cutis_cache_writer *writer, const char *path, c
 
     if (!character || character->vertex_count != writer->info.vertex_count)
         return error_set(error, CUTIS_ERROR_ARGUMENT,
-                         "cannot write '%s': a folder of .obj needs the character whose %d vertices it shows", path,
+                         "cannot write '%s': a folder of .obj needs the character of the %d vertices", path,
                          writer->info.vertex_count);
 
     /* a file of that name is not replaced by a folder */
@@ -180,8 +180,8 @@ static cutis_result folder_finish(cutis_cache_writer *writer, cutis_error *error
     if (!system_rename(writer->folder, writer->path)) {
         int failure = errno;
         if (old && !system_rename(old, writer->path))
-            return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s'; what it held is now in '%s'", writer->path,
-                             old);
+            return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s'; its former contents are now in '%s'",
+                             writer->path, old);
         return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", writer->path,
                          system_error_text(failure, reason));
     }
@@ -313,9 +313,9 @@ cutis_result cache_create_in(file_store *store, const char *path, const cutis_ca
     *writer = NULL;
     cache_format format = cache_format_of(path);
     if (format == CACHE_UNKNOWN)
-        return error_set(
-            error, CUTIS_ERROR_ARGUMENT,
-            "'%.300s' has no ending that a cache can have: .pc2, .mdd, .npy, .usda, .vat or .obj (a folder)", path);
+        return error_set(error, CUTIS_ERROR_ARGUMENT,
+                         "'%.300s' has no extension of a cache: .pc2, .mdd, .npy, .usda, .vat or .obj (a folder)",
+                         path);
 
     /* counts and times that a file can hold */
     if (info->vertex_count < 1 || info->frame_count < 1 || !(info->fps > 0) || !isfinite(info->fps) ||
@@ -327,7 +327,7 @@ cutis_result cache_create_in(file_store *store, const char *path, const cutis_ca
     /* only .npy stores other channels than positions */
     if (info->components < 0 || (info->components != 0 && info->components != 3 && format != CACHE_NPY))
         return error_set(error, CUTIS_ERROR_ARGUMENT,
-                         "'%.300s' holds positions, 3 numbers a vertex, not %d; .npy takes any number", path,
+                         "'%.300s' holds positions, 3 numbers per vertex, not %d; .npy takes any number", path,
                          info->components);
 
     /* the writer keeps a copy of the info; 0 components stand for 3 */
@@ -361,7 +361,7 @@ cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positio
 {
     /* headers state the number of frames, so no more may follow */
     if (writer->frame_count == writer->info.frame_count)
-        return error_set(error, CUTIS_ERROR_ARGUMENT, "the cache was started with %d frames and has them all",
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "the cache was started with %d frames and is full",
                          writer->info.frame_count);
 
     /* a file a frame */
@@ -413,8 +413,9 @@ cutis_result cutis_cache_finish(cutis_cache_writer *writer, cutis_error *error)
 {
     /* fewer frames than were announced */
     if (writer->frame_count != writer->info.frame_count) {
-        cutis_result result = error_set(error, CUTIS_ERROR_ARGUMENT, "the cache was started with %d frames but got %d",
-                                        writer->info.frame_count, writer->frame_count);
+        cutis_result result =
+            error_set(error, CUTIS_ERROR_ARGUMENT, "the cache was started with %d frames but received %d",
+                      writer->info.frame_count, writer->frame_count);
         cutis_cache_discard(writer);
         return result;
     }

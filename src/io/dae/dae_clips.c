@@ -36,7 +36,6 @@ static bool component_parse(const char *text, int *component)
 {
     *component = -1;
 
-    /* a member */
     if (*text == '.') {
         static const char *const members[4] = {"X", "Y", "Z", "ANGLE"};
         for (int i = 0; i < 4; i++)
@@ -153,7 +152,6 @@ static cutis_result channel_read(dae_reader *r, const xml_node *animation, const
     dae_channel channel = {.animation = outer};
     if (!target_parse(r, xml_attribute(element, "target"), &channel)) return CUTIS_OK;
 
-    /* the sampler's sources */
     const xml_node *sampler = dae_find_url(r, animation, xml_attribute(element, "source")), *sources[5];
     for (int i = 0; i < 5; i++)
         sources[i] = dae_find_url(r, animation, xml_attribute(dae_find_input(sampler, semantics[i]), "source"));

@@ -66,7 +66,6 @@ static const char *image_name(const xml_node *root, const xml_node *profile, con
         image = library_find(root, "library_images", texture); /* some name the image itself */
     }
 
-    /* its file */
     const xml_node *from = find_below(image, "init_from", 2), *ref = xml_child(from, "ref");
     const char *name = image ? text_copy(ref ? ref : from, memory) : NULL;
     if (name && strncmp(name, "file://", 7) == 0) name += 7;

@@ -58,8 +58,7 @@ static cutis_result face_add(dae_reader *r, scene_mesh *mesh, polygon_lists *out
         const double *corner = p + (size_t)(order ? order[c] : c) * (size_t)in->width;
         double vertex = corner[in->vertex];
         if (!(vertex >= 0 && vertex < mesh->vertex_count))
-            return dae_error(r, CUTIS_ERROR_FORMAT, "a polygon names a vertex that does not exist, in mesh",
-                             mesh->name);
+            return dae_error(r, CUTIS_ERROR_FORMAT, "a polygon uses a vertex that does not exist, in mesh", mesh->name);
         out->corners[first + c] = (int)vertex;
 
         double at = in->texcoord >= 0 ? corner[in->texcoord] : -1;
@@ -202,7 +201,6 @@ static cutis_result mesh_read(dae_reader *r, const xml_node *geometry, int node,
         if (result != CUTIS_OK) return result;
     }
 
-    /* hand over */
     mesh->face_first = out.face_first;
     mesh->corners = out.corners;
     mesh->texcoords = out.texcoords;
@@ -311,7 +309,6 @@ static int skin_node(const dae_reader *r, const xml_node *instance, bool by_id, 
         for (int k = by_id; k < 3 && node < 0 && top >= 0; k++) node = dae_find_node(r, top, keys[k], word, length);
     }
 
-    /* then anywhere */
     for (int k = by_id; k < 3 && node < 0; k++) node = dae_find_node(r, -1, keys[k], word, length);
     return node;
 }

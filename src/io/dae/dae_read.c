@@ -24,7 +24,7 @@ cutis_result dae_memory(const dae_reader *r) { return error_memory(r->error, r->
 cutis_result dae_charge(dae_reader *r, size_t bytes, const char *which)
 {
     if (bytes > r->budget)
-        return dae_error(r, CUTIS_ERROR_UNSUPPORTED, "it expands out of proportion to the file, at", which);
+        return dae_error(r, CUTIS_ERROR_UNSUPPORTED, "it expands too much for the size of the file, at", which);
     r->budget -= bytes;
     return CUTIS_OK;
 }
@@ -214,7 +214,6 @@ static cutis_result node_read(dae_reader *r, const xml_node *element, int parent
     if (result == CUTIS_OK) result = nodes_grow(r);
     if (result != CUTIS_OK) return result;
 
-    /* itself */
     int index = r->s.node_count++;
     r->nodes[index] = (dae_node){.element = element};
     result = ops_read(r, &r->nodes[index]);
@@ -261,12 +260,10 @@ static void asset_read(dae_reader *r)
     const xml_node *asset = xml_child(r->root, "asset"), *up = xml_child(asset, "up_axis");
     const char *meter = xml_attribute(xml_child(asset, "unit"), "meter"), *cursor = meter;
 
-    /* the unit */
     double unit;
     r->s.unit = 1;
     if (text_number(&cursor, meter + strlen(meter), &unit) && unit > 1e-9 && unit < 1e9) r->s.unit = unit;
 
-    /* the up axis */
     char axis = 'Y';
     for (const char *p = up ? up->text : ""; up && p < up->text_end; p++)
         if (*p == 'X' || *p == 'Z') axis = *p;
@@ -296,7 +293,6 @@ static cutis_result read_all(dae_reader *r, const void *data, size_t size)
         for (const xml_node *v = xml_child(list, "visual_scene"); v && *url; v = xml_next(v, "visual_scene"))
             if (strcmp(xml_attribute(v, "id"), url + 1) == 0) visual = v;
 
-    /* nodes, meshes, clips */
     cutis_result result = nodes_grow(r);
     for (const xml_node *node = xml_child(visual, "node"); node && result == CUTIS_OK; node = xml_next(node, "node"))
         result = node_read(r, node, -1, 0);

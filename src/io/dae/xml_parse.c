@@ -121,19 +121,16 @@ static xml_node *read_element(xml_reader *r, int depth)
     xml_node *node = depth < DEPTH_LIMIT ? ARENA_ARRAY(r->memory, xml_node, 1) : NULL;
     if (!node) return NULL;
 
-    /* name and attributes */
     r->at++;
     node->name = read_name(r);
     if (!node->name || !read_attributes(r, node)) return NULL;
 
-    /* an empty element */
     if (*r->at == '/') {
         if (++r->at == r->end || *r->at++ != '>') return NULL;
         return node;
     }
     if (*r->at++ != '>') return NULL;
 
-    /* text and children */
     node->text = r->at;
     xml_node **tail = &node->first_child;
     for (;;) {
@@ -157,7 +154,6 @@ static xml_node *read_element(xml_reader *r, int depth)
             return node;
         }
 
-        /* a child */
         *tail = read_element(r, depth + 1);
         if (!*tail) return NULL;
         tail = &(*tail)->next;

@@ -69,7 +69,6 @@ static double curve_value(const fbx_curve *curve, double time)
     if (time <= curve->times[0]) return curve->values[0];
     if (low == last) return curve->values[last];
 
-    /* between two keys */
     double span = curve->times[low + 1] - curve->times[low], share = (time - curve->times[low]) / span;
     double a = curve->values[low], d = curve->values[low + 1];
 
@@ -273,7 +272,6 @@ static double scales_join(const fbx_layer *layer, double weight, double below, d
 static void path_value(const fbx_motion *motion, int path, const double rest[3], int order, double time,
                        double result[3])
 {
-    /* the base layer */
     for (int k = 0; k < 3; k++)
         result[k] = motion->curves[path][k] ? curve_value(motion->curves[path][k], time) : rest[k];
 
@@ -538,7 +536,6 @@ static void curve_node_read(fbx_reader *r, int node, const curve_target *target,
 {
     const fbx_object *driven = &r->objects[target->object];
 
-    /* what it drives */
     bool is_model = strcmp(driven->node->name, "Model") == 0;
     if (target->path < 3 && (driven->index < 0 || !is_model)) return;
 
@@ -580,7 +577,6 @@ static bool layer_read(fbx_reader *r, int object, fbx_layer *layer)
                          .adds_scales = fbx_property_number(node, "ScaleAccumulationMode", 0) == 1,
                          .weight = fbx_property_number(node, "Weight", 100)};
 
-    /* an animated weight */
     int cursor = -2, driver;
     const char *label;
 

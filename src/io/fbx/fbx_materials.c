@@ -168,7 +168,6 @@ cutis_result fbx_read_materials(fbx_reader *r, const char *path)
     cutis_material *materials = fbx_allocate(&r->file, (size_t)count + 1, sizeof *materials);
     if (!materials) return fbx_error_memory(&r->file);
 
-    /* colour, then texture */
     for (int i = 0; i < r->object_count; i++) {
         if (strcmp(r->objects[i].node->name, "Material") != 0) continue;
         cutis_material *material = &materials[r->s.material_count++];

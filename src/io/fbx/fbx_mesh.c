@@ -23,8 +23,8 @@ static cutis_result mesh_polygons(fbx_reader *r, const fbx_node *geometry, scene
     mesh->positions = values;
     for (int i = 0; i < 3 * mesh->vertex_count; i++)
         if (!(fabs(values[i]) < 1e30))
-            return fbx_error(&r->file, CUTIS_ERROR_DATA, "vertex %d of '%.60s' is not at a finite place", i / 3,
-                             mesh->name);
+            return fbx_error(&r->file, CUTIS_ERROR_DATA, "vertex %d of '%.60s' has a position that is not finite",
+                             i / 3, mesh->name);
 
     int *face_first = fbx_allocate(&r->file, (size_t)index_count + 2, sizeof(int));
     int *corners = fbx_allocate(&r->file, (size_t)index_count + 1, sizeof(int));
@@ -38,7 +38,7 @@ static cutis_result mesh_polygons(fbx_reader *r, const fbx_node *geometry, scene
         double index = indices[i] < 0 ? -1 - indices[i] : indices[i];
         if (!(index < mesh->vertex_count))
             return fbx_error(&r->file, CUTIS_ERROR_FORMAT,
-                             "a polygon of '%.60s' names vertex %.0f, but there are only %d", mesh->name, index,
+                             "a polygon of '%.60s' uses vertex %.0f, but there are only %d", mesh->name, index,
                              mesh->vertex_count);
 
         corners[used] = (int)index;
@@ -58,10 +58,9 @@ static cutis_result mesh_polygons(fbx_reader *r, const fbx_node *geometry, scene
 
     face_first[mesh->face_count] = start;
     if (dropped)
-        warning_add(&r->warnings, "%d polygons of '%.60s' have fewer than 3 corners and are left out", dropped,
+        warning_add(&r->warnings, "%d polygons of '%.60s' have fewer than 3 corners and are ignored", dropped,
                     mesh->name);
 
-    /* hand over */
     mesh->face_first = face_first;
     mesh->corners = corners;
     mesh->face_materials = face_polygons; /* until materials are read */
@@ -129,7 +128,6 @@ static cutis_result mesh_materials(fbx_reader *r, const fbx_node *geometry, int 
         face_materials[f] = index >= 0 && index < count ? (int)index : -1;
     }
 
-    /* hand over */
     mesh->materials = names;
     mesh->face_materials = face_materials;
     return CUTIS_OK;
@@ -171,7 +169,7 @@ static cutis_result cluster_read(fbx_reader *r, int object, const scene_mesh *me
 
     for (int i = 0; i < count; i++) {
         if (!(indices[i] >= 0 && indices[i] < mesh->vertex_count))
-            return fbx_error(&r->file, CUTIS_ERROR_FORMAT, "cluster '%.60s' names vertex %.0f, but there are only %d",
+            return fbx_error(&r->file, CUTIS_ERROR_FORMAT, "cluster '%.60s' uses vertex %.0f, but there are only %d",
                              r->objects[object].name, indices[i], mesh->vertex_count);
         if (!(weights[i] > 0 && weights[i] < 1e6)) continue;
 
@@ -219,7 +217,6 @@ static cutis_result shape_read(fbx_reader *r, const fbx_node *shape, const scene
 {
     int index_count, value_count;
 
-    /* vertices and deltas */
     const double *indices = fbx_numbers(&r->file, fbx_child(shape, "Indexes"), &index_count);
     const double *deltas = fbx_numbers(&r->file, fbx_child(shape, "Vertices"), &value_count);
     int count = MIN(index_count, value_count / 3);
@@ -232,13 +229,12 @@ static cutis_result shape_read(fbx_reader *r, const fbx_node *shape, const scene
         bool finite = true;
         for (int k = 0; k < 3; k++) finite = finite && fabs(deltas[3 * i + k]) < 1e30;
         if (!(indices[i] >= 0 && indices[i] < mesh->vertex_count) || !finite)
-            return fbx_error(&r->file, CUTIS_ERROR_FORMAT, "blend shape '%.60s' names a vertex that does not exist",
+            return fbx_error(&r->file, CUTIS_ERROR_FORMAT, "blend shape '%.60s' uses a vertex that does not exist",
                              morph->name);
 
         vertices[i] = (int)indices[i];
     }
 
-    /* hand over */
     morph->count = count;
     morph->vertices = vertices;
     morph->deltas = deltas;
@@ -425,7 +421,7 @@ cutis_result fbx_read_meshes(fbx_reader *r)
     }
 
     bool leave_out = hidden > 0 && shown > 0;
-    if (leave_out) warning_add(&r->warnings, "%d meshes are hidden in the file and are left out", hidden);
+    if (leave_out) warning_add(&r->warnings, "%d meshes are hidden in the file and are ignored", hidden);
 
     /* meshes of each node that is shown */
     r->s.meshes = fbx_allocate(&r->file, (size_t)r->object_count + (size_t)r->link_count + 1, sizeof(scene_mesh));

@@ -70,7 +70,6 @@ static void transform_add(old_lift *l, const fbx_node *model, fbx_node ***tail)
     if (!list) return;
     fbx_node **property_tail = &list->first_child;
 
-    /* translation, rotation, scale */
     for (int path = 0; path < 3; path++) {
         fbx_node *property = node_add(l, &property_tail, "Property", 6);
         if (!property) return;
@@ -109,7 +108,6 @@ static void layers_add(old_lift *l, const fbx_node *model, fbx_node ***tail)
         copy_add(l, &inner, "UVIndex", indices && indices->value_count ? indices : NULL);
     }
 
-    /* materials */
     const fbx_node *materials = fbx_child(model, "Materials");
     layer = materials ? node_add(l, tail, "LayerElementMaterial", 0) : NULL;
     if (layer) {
@@ -175,7 +173,6 @@ cutis_result fbx_lift_old(fbx_file *file)
     fbx_node *added = NULL, **end = &added;
     old_lift l = {.file = file};
 
-    /* objects and connections */
     fbx_node *first = node_add(&l, &end, "Objects", 0);
     fbx_node *second = first ? node_add(&l, &end, "Connections", 0) : NULL;
     if (!second) return fbx_error_memory(file);

@@ -43,7 +43,7 @@ void *fbx_allocate(fbx_file *file, size_t count, size_t size)
 cutis_result fbx_error_memory(const fbx_file *file)
 {
     if (file->memory.failed) return error_memory(file->error, file->name);
-    return fbx_error(file, CUTIS_ERROR_UNSUPPORTED, "it expands to more than its size allows");
+    return fbx_error(file, CUTIS_ERROR_UNSUPPORTED, "it decompresses to more than its declared size");
 }
 
 static fbx_node *node_make(fbx_file *file, const char *name, size_t length)
@@ -183,7 +183,6 @@ static cutis_result binary_value(binary_reader *r, fbx_value *value)
         return CUTIS_OK;
     }
 
-    /* a number */
     size_t size = letter_size(letter);
     if (size == 0 || r->size - r->at < size) return binary_damage(r);
     const uint8_t *p = r->bytes + r->at;
@@ -226,7 +225,6 @@ static cutis_result binary_node(binary_reader *r, int depth, fbx_node **node)
     if (!*node) return fbx_error_memory(r->file);
     r->at += name_length;
 
-    /* values */
     (*node)->values = fbx_allocate(r->file, (size_t)value_count, sizeof(fbx_value));
     if (!(*node)->values && value_count) return fbx_error_memory(r->file);
     for (uint64_t i = 0; i < value_count; i++) {
@@ -312,7 +310,7 @@ static cutis_result text_string(text_reader *r, fbx_value *value)
         if (*r->at == '\n') r->line++;
         r->at++;
     }
-    if (r->at == r->end) return text_damage(r, "a text does not end");
+    if (r->at == r->end) return text_damage(r, "a string does not end");
 
     size_t length = (size_t)(r->at++ - start);
     char *text = fbx_allocate(r->file, length + 1, 1);
@@ -348,7 +346,7 @@ static cutis_result text_value(text_reader *r, fbx_value *value)
     /* any other word is a text */
     r->at = start;
     while (r->at < r->end && word_letter(*r->at)) r->at++;
-    if (r->at == start) return text_damage(r, "a value is neither a number nor a text");
+    if (r->at == start) return text_damage(r, "a value is neither a number nor a string");
 
     size_t length = (size_t)(r->at - start);
     char *text = fbx_allocate(r->file, length + 1, 1);
@@ -377,7 +375,6 @@ static cutis_result text_values(text_reader *r, fbx_node *node)
         if (ahead < r->end && ((*ahead >= '0' && *ahead <= '9') || *ahead == '-')) text_space(r, true);
     }
 
-    /* separated by commas */
     while (r->at < r->end && *r->at != '\n' && *r->at != '{' && *r->at != '}') {
         /* room for twice as many */
         if (count == r->capacity) {
@@ -404,7 +401,6 @@ static cutis_result text_values(text_reader *r, fbx_node *node)
     }
     if (count > INT_MAX) return fbx_error_memory(r->file);
 
-    /* hand over */
     node->value_count = (int)count;
     node->values = fbx_allocate(r->file, count, sizeof(fbx_value));
     if (!node->values && count) return fbx_error_memory(r->file);
@@ -415,13 +411,13 @@ static cutis_result text_values(text_reader *r, fbx_node *node)
 static cutis_result text_nodes(text_reader *r, int depth, fbx_node **tail)
 {
     /* depth is bounded: a damaged file must not overflow the stack */
-    if (depth > DEPTH_LIMIT) return text_damage(r, "braces are too deep");
+    if (depth > DEPTH_LIMIT) return text_damage(r, "braces are nested too deeply");
     for (;;) {
         /* the end of this list */
         text_space(r, true);
         if (r->at == r->end) return depth ? text_damage(r, "a brace is not closed: it is cut short") : CUTIS_OK;
         if (*r->at == '}') {
-            if (depth == 0) return text_damage(r, "a brace too many");
+            if (depth == 0) return text_damage(r, "there is one closing brace too many");
             r->at++;
             return CUTIS_OK;
         }
@@ -484,9 +480,10 @@ cutis_result fbx_parse(fbx_file *file, const void *data, size_t size, const char
 
     if (file->version >= 6000) return CUTIS_OK;
     if (file->version >= 5000) return fbx_lift_old(file);
-    return fbx_error(file, CUTIS_ERROR_UNSUPPORTED,
-                     "it is FBX %d.%d of before 2004, which is not read; open it where it comes from and save it again",
-                     file->version / 1000, file->version / 100 % 10);
+    return fbx_error(
+        file, CUTIS_ERROR_UNSUPPORTED,
+        "FBX %d.%d from before 2004 is not supported; open it in the program that made it and save it again",
+        file->version / 1000, file->version / 100 % 10);
 }
 
 void fbx_destroy(fbx_file *file) { arena_destroy(&file->memory); }

@@ -318,7 +318,6 @@ static const fbx_node *template_find(const fbx_reader *r)
 /* Whether the axes of a model's scale differ, or do so at some key. */
 static bool scale_uneven(fbx_reader *r, int object)
 {
-    /* at rest */
     double scale[3] = {1, 1, 1};
     fbx_property_vector(r->objects[object].node, "Lcl Scaling", scale);
     if (fabs(scale[0] - scale[1]) > 1e-5 * fabs(scale[0]) || fabs(scale[0] - scale[2]) > 1e-5 * fabs(scale[0]))
@@ -421,7 +420,6 @@ static cutis_result nodes_read(fbx_reader *r)
                 parent = helper;
             }
 
-            /* the node itself */
             int index = r->s.node_count++;
             object->index = index;
             r->node_objects[index] = i;
@@ -468,7 +466,6 @@ static void settings_read(fbx_reader *r)
     for (int k = 0; k < 3; k++)
         map.m[8 + k] = map.m[(k + 1) % 3] * map.m[4 + (k + 2) % 3] - map.m[(k + 2) % 3] * map.m[4 + (k + 1) % 3];
 
-    /* as a rotation */
     affine_parts parts;
     affine_decompose(&map, &parts);
     memcpy(r->s.turn, parts.rotation, sizeof r->s.turn);

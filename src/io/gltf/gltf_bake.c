@@ -98,7 +98,6 @@ static int vectors_add(bake_edit *e, const float *values, int count, int compone
                 at++;
             }
 
-            /* their values */
             uint8_t *bytes = gltf_bytes_push(&e->out, (size_t)moved * bytes_each);
             if (!bytes) return 0;
             int values_view = view_add(e, (size_t)(bytes - e->out.bytes));
@@ -348,7 +347,6 @@ static void channel_add(bake_edit *e, int node_index)
             for (int m = 0; m < before; m++) row[m] = own[node->first_morph + m] + node->morph_defaults[m];
         }
 
-        /* the bake's weights */
         memcpy(row + before, e->targets->weights + (size_t)f * (size_t)e->targets->target_count,
                (size_t)e->targets->target_count * sizeof(float));
     }
@@ -403,7 +401,6 @@ static void track_add(bake_edit *e, const cutis_track *track)
     gltf_put_floats(&e->out, bounds, "max", track->times + track->key_count - 1, 1);
     gltf_put(&e->out, sampler, "input", json_integer(input));
 
-    /* values */
     int output = gltf_floats_add(&e->out, track->values, values, components, GLTF_TARGET_NONE, false);
     gltf_put(&e->out, sampler, "output", json_integer(output));
     gltf_put(&e->out, sampler, "interpolation", json_string(interpolations[track->interpolation]));
@@ -583,7 +580,7 @@ static cutis_result edit_source(bake_edit *e, const void *data, size_t size, con
     /* targets are written by vertex order, so the source must be the character's file */
     if (result == CUTIS_OK && e->reader.given.vertex_count != expected)
         result = error_set(e->error, CUTIS_ERROR_DATA,
-                           "'%.200s' has %d vertices, but the character %d: it is not the file that it came from", name,
+                           "'%.200s' has %d vertices, but the character has %d: it was not loaded from this file", name,
                            e->reader.given.vertex_count, expected);
 
     /* edit the JSON and report what the bake did */

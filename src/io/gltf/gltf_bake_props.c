@@ -51,7 +51,6 @@ static void channel_add(props_edit *e, int node, const char *path, const float *
              json_integer(gltf_floats_add(e->out, values, count, components, GLTF_TARGET_NONE, false)));
     gltf_put(e->out, sampler, "interpolation", json_string("LINEAR"));
 
-    /* the channel */
     gltf_put(e->out, channel, "sampler", json_integer((json_int_t)json_array_size(samplers) - 1));
     json_t *target = gltf_put_object(e->out, channel, "target");
     gltf_put(e->out, target, "node", json_integer(node));

@@ -63,9 +63,9 @@ static cutis_result sampler_read(clip_reader *r, const json_t *sampler, const ch
     else if (strcmp(name, "CUBICSPLINE") == 0)
         result->interpolation = CUTIS_INTERPOLATION_CUBIC;
     else
-        return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: interpolation '%.30s' is not one of glTF", place, name);
+        return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: interpolation '%.30s' is not defined by glTF", place,
+                          name);
 
-    /* open both */
     gltf_accessor times, values;
     gltf_place use = gltf_place_make("input of %.120s", place), output_use = gltf_place_make("output of %.120s", place);
     code = gltf_accessor_open(document, input, use.text, 1, &times);
@@ -272,7 +272,7 @@ cutis_result gltf_read_clips(gltf_reader *reader)
         cutis_error why = {0};
         cutis_result result = channels_read(&r, animation, i, &why);
         if (result == CUTIS_ERROR_DATA) {
-            warning_add(&reader->warnings, "animation %d ('%.60s') is left out: %s", i, name ? name : "", why.text);
+            warning_add(&reader->warnings, "animation %d ('%.60s') is ignored: %s", i, name ? name : "", why.text);
             r.track_count = first;
             continue;
         }
@@ -280,7 +280,7 @@ cutis_result gltf_read_clips(gltf_reader *reader)
 
         /* an animation of cameras or other nodes alone is left out */
         if (r.track_count == first) {
-            warning_add(&reader->warnings, "animation %d ('%.60s') moves no joint of the character and is left out", i,
+            warning_add(&reader->warnings, "animation %d ('%.60s') moves no joint of the character and is ignored", i,
                         name ? name : "");
             continue;
         }

@@ -51,7 +51,7 @@ cutis_result gltf_error_memory(const gltf_document *document)
     if (document->memory.failed) return error_memory(document->error, document->name);
     return gltf_error(
         document, CUTIS_ERROR_UNSUPPORTED,
-        "it expands to more than %zu MB, out of proportion to its size; reduce instances or morph targets",
+        "it expands to more than %zu MB, which is too large for its size; reduce instances or morph targets",
         gltf_budget(document) >> 20);
 }
 
@@ -226,10 +226,11 @@ static cutis_result buffer_read_file(gltf_document *document, const char *uri, c
     /* only files beside the document */
     if (uri_has_scheme(uri))
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
-                          "buffer %d: '%.100s' is not a file beside this one; download it first", index, uri);
+                          "buffer %d: the file '%.100s' is missing; download it into the same folder", index, uri);
     if (uri[0] == '/')
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
-                          "buffer %d: '%.100s' is an absolute path; glTF wants one relative to the file", index, uri);
+                          "buffer %d: '%.100s' is an absolute path; glTF requires a path relative to the file", index,
+                          uri);
 
     /* read beside the document */
     char *full = uri_path(path, uri, &document->memory);
@@ -276,7 +277,6 @@ static cutis_result buffers_read(gltf_document *document, const char *path, bool
         gltf_buffer *buffer = &document->buffers[i];
         gltf_place place = gltf_place_make("buffer %d", i);
 
-        /* the declared size */
         cutis_result result = gltf_get_size(document, object, "byteLength", place.text, 0, &buffer->size);
         if (result != CUTIS_OK) return result;
         if (buffer->size == 0) return gltf_error(document, CUTIS_ERROR_FORMAT, "buffer %d: has no 'byteLength'", i);
@@ -399,7 +399,7 @@ static cutis_result glb_split(const gltf_document *document, const uint8_t *data
     if (size < 20) return gltf_error(document, CUTIS_ERROR_FORMAT, "it is too short to be a .glb file");
     if (bytes_u32(data + 4) != 2)
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
-                          "it is a .glb of version %u; only version 2 is read: export it anew",
+                          "it is a .glb of version %u; only version 2 is supported; export it again",
                           (unsigned)bytes_u32(data + 4));
 
     /* its length must cover the header and a chunk's, and not exceed the file */
@@ -449,7 +449,6 @@ static cutis_result list_get(const gltf_document *document, const char *key, jso
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "'%s' is too long", key);
     *count = (int)json_array_size(*list);
 
-    /* objects only */
     for (int i = 0; i < *count; i++)
         if (!json_is_object(json_array_get(*list, (size_t)i)))
             return gltf_error(document, CUTIS_ERROR_FORMAT, "'%s'[%d] is not an object", key, i);
@@ -478,8 +477,8 @@ static const char *stranger_name(const uint8_t *bytes, size_t size, const char *
 {
     static const struct {
         const char *start, *name;
-    } known[] = {{"Kaydara FBX", "an FBX file; call it .fbx"},
-                 {"; FBX", "an FBX file; call it .fbx"},
+    } known[] = {{"Kaydara FBX", "an FBX file; rename it to .fbx"},
+                 {"; FBX", "an FBX file; rename it to .fbx"},
                  {"BLENDER", "a Blender file; export it as glTF 2.0 (.glb) instead"},
                  {"version https://git-lfs", "a placeholder of Git LFS; run 'git lfs pull' to fetch the file itself"},
                  {"<", "a web page or XML; the download may have failed"},
@@ -492,7 +491,7 @@ static const char *stranger_name(const uint8_t *bytes, size_t size, const char *
         size_t length = strlen(known[i].start);
         if (size >= length && memcmp(bytes, known[i].start, length) == 0) return known[i].name;
     }
-    return bytes[0] == '{' && !path_ends(path, ".gltf") ? "JSON; call it .gltf" : NULL;
+    return bytes[0] == '{' && !path_ends(path, ".gltf") ? "JSON; rename it to .gltf" : NULL;
 }
 
 cutis_result gltf_document_parse(gltf_document *document, const void *data, size_t size, const char *path,
@@ -528,8 +527,8 @@ cutis_result gltf_document_parse(gltf_document *document, const void *data, size
     const char *version = gltf_get_string(json_object_get(document->root, "asset"), "version");
     if (!version) return gltf_error(document, CUTIS_ERROR_FORMAT, "it has no asset.version, so it is not glTF 2.0");
     if (strncmp(version, "2.", 2) != 0)
-        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "it is glTF %.20s; only glTF 2 is read: export it anew",
-                          version);
+        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
+                          "it is glTF %.20s; only glTF 2 is supported; export it again", version);
 
     result = extensions_check(document);
     if (result == CUTIS_OK) result = extensions_list(document);
@@ -614,7 +613,6 @@ cutis_result gltf_view_bytes(const gltf_document *document, int index, const uin
     if (result == CUTIS_OK) result = gltf_get_size(document, view, "byteLength", place.text, 0, size);
     if (result != CUTIS_OK) return result;
 
-    /* within its buffer */
     const gltf_buffer *buffer = &document->buffers[buffer_index];
     if (offset > buffer->size || *size > buffer->size - offset)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "buffer view %d: goes beyond the %zu bytes of buffer %d", index,
@@ -732,13 +730,14 @@ cutis_result gltf_accessor_open(gltf_document *document, int index, const char *
     if (count > INT_MAX / 16)
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "%s: %zu elements are too many", place.text, count);
     if (type > INT_MAX || gltf_component_size((int)type) == 0)
-        return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: componentType %zu is not one of glTF", place.text, type);
+        return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: componentType %zu is not defined by glTF", place.text,
+                          type);
 
     /* the shape must be the one that the use needs; 34 stands for 3 or 4 components */
     accessor->components = gltf_type_components(type_name);
     if (accessor->components != components &&
         !(components == 34 && (accessor->components == 3 || accessor->components == 4)))
-        return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: type %.20s is not what this needs", place.text,
+        return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: type %.20s is not allowed here", place.text,
                           type_name ? type_name : "(none)");
 
     accessor->count = (int)count;

@@ -18,7 +18,6 @@ typedef struct looks_owner {
 static void image_copy(gltf_document *document, const char *path, const json_t *use, arena *memory, const void **bytes,
                        size_t *size)
 {
-    /* the texture's image */
     const json_t *textures = json_object_get(document->root, "textures");
     const json_t *images = json_object_get(document->root, "images");
     json_int_t index = json_integer_value(json_object_get(use, "index"));
@@ -86,9 +85,9 @@ cutis_result cutis_looks_load(const char *path, const cutis_allocator *allocator
                               cutis_error *error)
 {
     *looks = NULL;
-    if (!path_is_gltf(path)) return error_set(error, CUTIS_ERROR_UNSUPPORTED, "%s: looks are read of glTF files", path);
+    if (!path_is_gltf(path))
+        return error_set(error, CUTIS_ERROR_UNSUPPORTED, "%s: materials can only be read from glTF files", path);
 
-    /* the whole file */
     file_data file = {0};
     gltf_document document = {0};
     cutis_result result = file_read(path, 0, allocator, &file, error);

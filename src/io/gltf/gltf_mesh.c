@@ -39,7 +39,6 @@ typedef struct surface {
     int *last_block; /* (accessor_count) the last block whose POSITION is that accessor, -1: none */
     size_t vertex_count, triangle_count, influence_count;
     bool has_texcoords;
-    /* being filled */
     float *positions;
     int *face_first, *corners;
     float *texcoords;
@@ -127,7 +126,7 @@ static cutis_result surface_add_primitive(surface *s, int node, int mesh, int in
     json_t *attributes = json_object_get(object, "attributes"), *targets = json_object_get(object, "targets");
     gltf_place place = gltf_place_make("mesh %d primitive %d", mesh, index);
     if (!json_object_get(attributes, "POSITION")) {
-        warning_add(&reader->warnings, "%s: has no POSITION and is left out", place.text);
+        warning_add(&reader->warnings, "%s: has no POSITION and is ignored", place.text);
         return CUTIS_OK;
     }
 
@@ -180,9 +179,8 @@ static cutis_result surface_add_primitive(surface *s, int node, int mesh, int in
     s->triangle_count += (size_t)gltf_triangle_count(primitive->mode, primitive->index_count);
     if (s->vertex_count > GLTF_VERTEX_LIMIT || s->triangle_count > GLTF_VERTEX_LIMIT ||
         s->influence_count > (size_t)2 * GLTF_VERTEX_LIMIT)
-        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
-                          "%s: with it the mesh grows beyond %d million vertices or triangles", place.text,
-                          GLTF_VERTEX_LIMIT >> 20);
+        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "%s: the mesh exceeds %d million vertices or triangles",
+                          place.text, GLTF_VERTEX_LIMIT >> 20);
     s->primitive_count++;
     return CUTIS_OK;
 }
@@ -241,7 +239,7 @@ static cutis_result surface_count(surface *s)
         gltf_node *node = &reader->nodes[reader->order[i]];
         if (!node->in_scene || node->mesh < 0 || node->is_prop) continue;
         int count = (int)json_array_size(gltf_primitives(document, node->mesh));
-        if (count == 0) warning_add(&reader->warnings, "mesh %d: is empty and is left out", node->mesh);
+        if (count == 0) warning_add(&reader->warnings, "mesh %d: is empty and is ignored", node->mesh);
 
         cutis_result result = node_count_morphs(reader, node, &reader->given.morph_count);
         for (int p = 0; p < count && result == CUTIS_OK; p++)
@@ -251,7 +249,7 @@ static cutis_result surface_count(surface *s)
 
     /* a character needs a surface */
     if (s->triangle_count == 0)
-        return gltf_error(document, CUTIS_ERROR_DATA, "the mesh is empty: its scene shows no triangles");
+        return gltf_error(document, CUTIS_ERROR_DATA, "the mesh is empty: the scene has no triangles");
     return CUTIS_OK;
 }
 
@@ -286,8 +284,8 @@ static cutis_result block_fill_positions(surface *s, const vertex_block *block, 
         for (int k = 0; k < 3; k++) p[k] = (float)world[k];
 
         if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
-            return gltf_error(document, CUTIS_ERROR_DATA, "%s: vertex %d is not at a finite place", block->place.text,
-                              v);
+            return gltf_error(document, CUTIS_ERROR_DATA, "%s: vertex %d has a position that is not finite",
+                              block->place.text, v);
     }
     return CUTIS_OK;
 }
@@ -310,9 +308,8 @@ static cutis_result joints_read(gltf_document *document, const gltf_accessor *ac
     gltf_accessor_decode(&plain, values);
     for (size_t i = 0; i < count; i++) {
         if (!(values[i] >= 0 && values[i] <= 65535))
-            return gltf_error(document, CUTIS_ERROR_FORMAT,
-                              "accessor %d (%s): element %zu is not the number of a joint", accessor->index, use,
-                              i / 4);
+            return gltf_error(document, CUTIS_ERROR_FORMAT, "accessor %d (%s): element %zu is not a joint index",
+                              accessor->index, use, i / 4);
         joints[i] = (uint32_t)(values[i] + 0.5f);
     }
 
@@ -342,7 +339,6 @@ static cutis_result block_read_sets(surface *s, const vertex_block *block, uint3
         if (result == CUTIS_OK) result = joints_read(document, &accessor, use.text, joints[set]);
         if (result != CUTIS_OK) return result;
 
-        /* weights, as floats */
         snprintf(key, sizeof key, "WEIGHTS_%d", set);
         use = gltf_place_make("%s of %.120s", key, block->place.text);
         result =
@@ -380,7 +376,7 @@ static cutis_result block_fill_influences(surface *s, const vertex_block *block)
             const gltf_skin *skin = &reader->skins[node->skin];
             if (index >= (uint32_t)skin->joint_count)
                 return gltf_error(reader->document, CUTIS_ERROR_FORMAT,
-                                  "JOINTS_%d of %s: vertex %d names joint %u, but skin %d has only %d", i / 4,
+                                  "JOINTS_%d of %s: vertex %d uses joint %u, but skin %d has only %d", i / 4,
                                   block->place.text, v, (unsigned)index, node->skin, skin->joint_count);
             s->influence_joints[s->influence_used] = skin->joints[index];
             s->influence_weights[s->influence_used++] = weight;
@@ -427,7 +423,7 @@ static cutis_result block_fill_texcoords(surface *s, vertex_block *block)
         wild++;
     }
 
-    if (wild) warning_add(&s->reader->warnings, "%s: %zu texture coordinates are no numbers", block->place.text, wild);
+    if (wild) warning_add(&s->reader->warnings, "%s: %zu texture coordinates are not numbers", block->place.text, wild);
     return CUTIS_OK;
 }
 
@@ -454,7 +450,6 @@ static cutis_result surface_find_map(surface *s, const char *attribute, float **
             if (strcmp(s->maps[i].name, known_maps[k].name) == 0) *values = (float *)s->maps[i].values;
         if (*values) return CUTIS_OK;
 
-        /* painted nowhere yet */
         *values = gltf_allocate(document, s->vertex_count, sizeof(float));
         if (!*values) return gltf_error_memory(document);
         for (size_t v = 0; v < s->vertex_count; v++) (*values)[v] = known_maps[k].unpainted;
@@ -477,7 +472,7 @@ static cutis_result block_fill_maps(surface *s, const vertex_block *block)
         if (result != CUTIS_OK) return result;
         if (!values) {
             warning_add(&s->reader->warnings,
-                        "%s: %.60s is not a painted map that cutis knows (STIFFNESS, FAT, FREEZE, DEPTH, CURVE, ZETA, AMOUNT)",
+                        "%s: %.60s is not a known painted map (STIFFNESS, FAT, FREEZE, DEPTH, CURVE, ZETA, AMOUNT)",
                         block->place.text, key);
             continue;
         }
@@ -529,7 +524,7 @@ static cutis_result block_fill_morphs(surface *s, const vertex_block *block, con
 
             /* huge numbers may overflow */
             if (!isfinite(d[0] + d[1] + d[2]) || !isfinite(p[0] + p[1] + p[2]))
-                return gltf_error(document, CUTIS_ERROR_DATA, "%s: vertex %d does not move to a finite place",
+                return gltf_error(document, CUTIS_ERROR_DATA, "%s: vertex %d moves to a position that is not finite",
                                   place.text, v);
         }
     }
@@ -550,7 +545,6 @@ static void face_end(surface *s, int first, bool mirrored)
         return;
     }
 
-    /* the other winding */
     for (int i = 1, k = count - 1; mirrored && i < k; i++, k--) {
         int corner = corners[i];
         corners[i] = corners[k];
@@ -725,13 +719,11 @@ cutis_result gltf_read_surface(gltf_reader *reader)
 
     /* report what is missing from the surface */
     if (s.face_count == 0)
-        return gltf_error(document, CUTIS_ERROR_DATA, "the mesh is empty: all its triangles have a vertex twice");
+        return gltf_error(document, CUTIS_ERROR_DATA, "the mesh is empty: all triangles use a vertex twice");
     if (s.unweighted)
-        warning_add(&reader->warnings, "%d vertices have no weight; they follow the joint that they name first",
-                    s.unweighted);
-    if (s.negative) warning_add(&reader->warnings, "%d weights are negative; they count as 0", s.negative);
+        warning_add(&reader->warnings, "%d vertices have no weight; they follow their first joint", s.unweighted);
+    if (s.negative) warning_add(&reader->warnings, "%d weights are negative and are treated as 0", s.negative);
 
-    /* hand over */
     cutis_character *given = &reader->given;
     given->vertex_count = (int)s.vertex_count;
     given->positions = s.positions;

@@ -56,13 +56,13 @@ cutis_result gltf_primitive_open(gltf_reader *reader, const json_t *object, cons
 
     /* only triangles, strips and fans make a surface */
     if (mode > GLTF_FAN)
-        return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: mode %zu is not one of glTF", place, mode);
+        return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: mode %zu is not defined by glTF", place, mode);
 
     *usable = mode >= GLTF_TRIANGLES;
     primitive->mode = (int)mode;
     primitive->index_count = vertex_count;
     if (!*usable) {
-        warning_add(&reader->warnings, "%s: points and lines are left out", place);
+        warning_add(&reader->warnings, "%s: points and lines are ignored", place);
         return CUTIS_OK;
     }
 
@@ -82,7 +82,7 @@ cutis_result gltf_primitive_open(gltf_reader *reader, const json_t *object, cons
 
     /* an incomplete triangle at the end is left out */
     if (mode == GLTF_TRIANGLES && primitive->index_count % 3 != 0)
-        warning_add(&reader->warnings, "%s: %d indices are not whole triangles; the last ones are left out", place,
+        warning_add(&reader->warnings, "%s: %d indices do not form whole triangles; the last ones are ignored", place,
                     primitive->index_count);
     return CUTIS_OK;
 }
@@ -105,7 +105,6 @@ cutis_result gltf_indices_read(gltf_document *document, const gltf_primitive *pr
     if (result == CUTIS_OK) result = gltf_accessor_integers(document, &accessor, use.text, *indices);
     if (result != CUTIS_OK) return result;
 
-    /* all within range */
     for (int i = 0; i < primitive->index_count; i++)
         if ((*indices)[i] >= (uint32_t)vertex_count)
             return gltf_error(document, CUTIS_ERROR_FORMAT,

@@ -156,7 +156,7 @@ static cutis_result prop_read(gltf_reader *reader, int index, cutis_prop *prop)
     if (node->mesh < 0)
         return gltf_error(document, CUTIS_ERROR_DATA, "%s: is a %s but has neither a mesh nor extras.cutis.shape",
                           place.text, roles[prop->role]);
-    if (node->skin >= 0) warning_add(&reader->warnings, "%s: the skin of a prop is left out", place.text);
+    if (node->skin >= 0) warning_add(&reader->warnings, "%s: the skin of a prop is ignored", place.text);
     return prop_read_mesh(reader, node->mesh, prop);
 }
 

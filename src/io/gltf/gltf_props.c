@@ -51,7 +51,7 @@ static cutis_result props_read(const file_data *file, const char *path, const cu
     if (result == CUTIS_OK) result = gltf_read_props(&reader);
 
     if (result == CUTIS_OK && reader.given.prop_count == 0)
-        result = error_set(error, CUTIS_ERROR_DATA, "'%.300s' shows no mesh that could be a prop", path);
+        result = error_set(error, CUTIS_ERROR_DATA, "'%.300s' has no mesh that could be a prop", path);
     if (result == CUTIS_OK) result = props_copy(&reader, object, error);
 
     gltf_document_destroy(&document);
@@ -65,8 +65,7 @@ cutis_result cutis_props_load(const char *path, const cutis_allocator *allocator
 
     /* props are nodes of a glTF scene */
     if (!path_is_gltf(path))
-        return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' has no ending that props are read from: .glb or .gltf",
-                         path);
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' has no extension of a props file: .glb or .gltf", path);
     file_data file = {0};
 
     cutis_result result = file_read(path, 0, allocator, &file, error);

@@ -200,7 +200,6 @@ static cutis_result binds_read(gltf_quantizer *q, gltf_builder *out, gltf_docume
         cutis_result result = CUTIS_OK;
         q->bind_counts[s] = joints;
 
-        /* its own matrices */
         if (index) {
             q->binds[s] = floats_read(out, d, (int)json_integer_value(index), 16, &count, &result);
             if (!q->binds[s]) return result;
@@ -208,7 +207,6 @@ static cutis_result binds_read(gltf_quantizer *q, gltf_builder *out, gltf_docume
             continue;
         }
 
-        /* or identities */
         q->binds[s] = ARENA_ARRAY(&out->memory, float, 16 * (size_t)joints);
         if (!q->binds[s]) return gltf_error_memory(d);
         for (int j = 0; j < 16 * joints; j++) q->binds[s][j] = j % 16 % 5 == 0;
@@ -229,7 +227,6 @@ gltf_quantizer *gltf_quantize_read(gltf_builder *out, gltf_document *document, c
     q->bind_counts = ARENA_ARRAY(&out->memory, int, q->skin_count + 1);
     if (!q->accessors || !q->binds || !q->bind_counts) return NULL;
 
-    /* uses, then values */
     uses_find(q, document);
     *result = accessors_read(q, out, document);
     if (*result == CUTIS_OK) *result = binds_read(q, out, document);
@@ -299,7 +296,6 @@ static bool sparse_write(gltf_builder *out, json_t *object, const quant_accessor
         if (rounded[3 * v] != 0 || rounded[3 * v + 1] != 0 || rounded[3 * v + 2] != 0)
             at = integer_put(at, v, index_width);
 
-    /* their values */
     at = gltf_bytes_push(out, (size_t)moved * 3 * width);
     if (!at) return true;
     int values = view_add(out, at, (size_t)moved * 3 * width, 0, 0);

@@ -19,7 +19,6 @@ static cutis_result read_character(gltf_reader reader, const void *data, size_t 
     reader.document = &document;
     reader.warnings.memory = &document.memory;
 
-    /* the whole file */
     cutis_result result = gltf_document_parse(&document, data, size, path, external, allocator, error);
     if (result == CUTIS_OK) result = gltf_read_all(&reader);
 

@@ -43,7 +43,7 @@ static cutis_result node_read_transform(gltf_reader *reader, int index)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 4; j++) map.m[4 * i + j] = matrix[4 * j + i];
         if (!affine_decompose(&map, &node->parts))
-            warning_add(&reader->warnings, "%s: its matrix holds shear, which is left out", place.text);
+            warning_add(&reader->warnings, "%s: its matrix contains shear, which is ignored", place.text);
         return CUTIS_OK;
     }
 
@@ -204,7 +204,7 @@ cutis_result gltf_read_nodes(gltf_reader *reader)
         }
 
         if (!affine_finite(&node->world))
-            return gltf_error(document, CUTIS_ERROR_DATA, "%s: its place in the scene is not finite",
+            return gltf_error(document, CUTIS_ERROR_DATA, "%s: its position in the scene is not finite",
                               gltf_node_place(reader, reader->order[i]).text);
 
         bool role = json_object_get(gltf_get_extras(node->object), "role") != NULL;
@@ -215,7 +215,7 @@ cutis_result gltf_read_nodes(gltf_reader *reader)
     }
 
     if (hidden_meshes)
-        warning_add(&reader->warnings, "%d meshes are hidden by their nodes (KHR_node_visibility) and are left out",
+        warning_add(&reader->warnings, "%d meshes are hidden by their nodes (KHR_node_visibility) and are ignored",
                     hidden_meshes);
     return CUTIS_OK;
 }
@@ -326,7 +326,6 @@ static int skin_bind_joint(gltf_reader *reader, int node, const affine *inverse_
         return joint;
     }
 
-    /* else another joint */
     int joint = joint_add(reader, node);
     reader->joint_bound[joint] = true;
     memcpy(reader->joints[joint].inverse_bind, bind, sizeof bind);
@@ -424,8 +423,8 @@ static cutis_result skin_read(gltf_reader *reader, int index)
     for (size_t j = 0; j < count; j++) {
         affine bind = affine_multiply(&matrices[j], &inverse);
         if (!affine_finite(&bind))
-            return gltf_error(document, CUTIS_ERROR_DATA, "skin %d: the inverse bind matrix of joint %zu is not usable",
-                              index, j);
+            return gltf_error(document, CUTIS_ERROR_DATA,
+                              "skin %d: the inverse bind matrix of joint %zu is singular or not finite", index, j);
         skin->joints[j] = skin_bind_joint(reader, nodes[j], &bind);
     }
     return CUTIS_OK;
@@ -462,7 +461,7 @@ static cutis_result joints_place(gltf_reader *reader)
         reader->joint_rest[i] = affine_multiply(&parent, &local);
 
         if (!affine_finite(&reader->joint_rest[i]))
-            return gltf_error(reader->document, CUTIS_ERROR_DATA, "%s: its rest place is not finite",
+            return gltf_error(reader->document, CUTIS_ERROR_DATA, "%s: its rest position is not finite",
                               gltf_node_place(reader, reader->joint_nodes[i]).text);
 
         /* joints without a skin are bound where they rest */
@@ -510,7 +509,6 @@ cutis_result gltf_read_skeleton(gltf_reader *reader)
     reader->skins = gltf_allocate(document, (size_t)document->skin_count, sizeof(gltf_skin));
     if (!reader->skins) return gltf_error_memory(document);
 
-    /* what needs joints */
     size_t capacity = (size_t)document->node_count;
     cutis_result result = skeleton_mark(reader, &capacity);
     if (result != CUTIS_OK || !reader->has_skeleton) return result;
@@ -539,7 +537,6 @@ cutis_result gltf_read_skeleton(gltf_reader *reader)
     result = joints_place(reader);
     if (result != CUTIS_OK) return result;
 
-    /* names and roles */
     name_set names = name_set_create(&document->memory);
     for (int i = 0; i < reader->joint_count; i++) {
         const json_t *object = reader->nodes[reader->joint_nodes[i]].object;

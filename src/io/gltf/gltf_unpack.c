@@ -93,7 +93,7 @@ static cutis_result view_decode(unpacker *u, int index, json_t *view, const json
     meshopt_filter_kind filter;
     const char *mode = gltf_get_string(packing, "mode");
     if (!filter_find(packing, &filter) || !mode || stride == 0 || stride > 256 || count == 0)
-        return gltf_error(d, CUTIS_ERROR_FORMAT, "buffer view %d: its compression names an unknown filter or no size",
+        return gltf_error(d, CUTIS_ERROR_FORMAT, "buffer view %d: its compression has an unknown filter or no size",
                           index);
 
     /* decode into memory of the document */
@@ -198,7 +198,7 @@ static cutis_result attribute_decode(unpacker *u, const draco_face *face, const 
 
     size_t size = type <= INT_MAX ? gltf_component_size((int)type) * (size_t)components : 0;
     if (size == 0 || components > 4 || !json_is_integer(id) || json_integer_value(id) < 0)
-        return gltf_error(d, CUTIS_ERROR_FORMAT, "%s: %.40s is not what Draco can hold", place, name);
+        return gltf_error(d, CUTIS_ERROR_FORMAT, "%s: %.40s has a type that Draco does not support", place, name);
 
     /* decode to a tight array */
     uint8_t *bytes = gltf_allocate(d, points, size);
@@ -229,7 +229,6 @@ static cutis_result mesh_decode(unpacker *u, json_t *primitive, const json_t *pa
     if (points == 0 || triangles == 0 || points > INT_MAX / 16 || triangles > INT_MAX / 48)
         return gltf_error(d, CUTIS_ERROR_FORMAT, "%s: its Draco data holds no triangles, or too many", place);
 
-    /* indices */
     uint32_t *indices = gltf_allocate(d, 3 * triangles, sizeof *indices);
     if (!indices) return gltf_error_memory(d);
 
@@ -272,7 +271,6 @@ static cutis_result primitive_decode(unpacker *u, json_t *primitive, const json_
     size_t size;
     int index;
 
-    /* the packed data */
     cutis_result result = gltf_get_index(d, packing, "bufferView", place, d->view_count, true, &index);
     if (result == CUTIS_OK) result = gltf_view_bytes(d, index, &bytes, &size);
     if (result != CUTIS_OK) return result;
@@ -317,8 +315,8 @@ static cutis_result draco_unpack(unpacker *u)
                 u->changed = true;
 #else
                 return gltf_error(d, CUTIS_ERROR_UNSUPPORTED,
-                                  "%s: is compressed with Draco, and this cutis was built without it; install libdraco "
-                                  "and build again, or save the file uncompressed",
+                                  "%s: is compressed with Draco, and this build of cutis has no Draco; install "
+                                  "libdraco and rebuild, or save the file uncompressed",
                                   place.text);
 #endif
             }

@@ -176,7 +176,6 @@ static void group_write(gltf_writer *w, vertex_group *group, const float *normal
                      json_integer(gltf_floats_add(&w->out, values, group->count, 1, GLTF_TARGET_VERTICES, false)));
     }
 
-    /* morph targets */
     if (c->morph_count == 0) return;
     group->targets = gltf_keep(&w->out, json_array());
     for (int m = 0; m < c->morph_count; m++) {
@@ -438,7 +437,6 @@ static void joints_write(gltf_writer *w)
         root_list = gltf_put_array(&w->out, common, "children");
     }
 
-    /* below their parents */
     for (int j = 0; j < c->joint_count; j++) {
         json_t *list = root_list;
         if (c->joints[j].parent >= 0) {
@@ -704,7 +702,6 @@ static float morph_sample(const cutis_track *track, float time)
     if (key + 1 == track->key_count || time <= track->times[key] || track->interpolation == CUTIS_INTERPOLATION_STEP)
         return a;
 
-    /* between two keys */
     float b = track->values[stride * (key + 1) + offset], length = track->times[key + 1] - track->times[key];
     float u = (time - track->times[key]) / length;
     if (!cubic) return a + u * (b - a);

@@ -311,7 +311,6 @@ static bool triangle_free(triangle_reader *t, unsigned low, const uint8_t *table
         v[0] = t->next++;
     }
 
-    /* second and third */
     unsigned second = code >> 4;
     unsigned third = code & 15;
     if (!corner_read(t, second, &v[1]) || !corner_read(t, third, &v[2])) return false;

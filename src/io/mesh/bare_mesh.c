@@ -120,14 +120,14 @@ cutis_result bare_mesh_finish(bare_mesh *mesh, const char *path, const cutis_all
     /* a point cloud or an empty file is no surface */
     if (mesh->vertex_count && !mesh->face_count)
         return bare_mesh_error(mesh, CUTIS_ERROR_DATA,
-                               "it holds %zu points and no faces; make a surface of them first, such as with MeshLab",
+                               "it has %zu points and no faces; reconstruct a surface first, for example with MeshLab",
                                mesh->vertex_count);
     if (!mesh->face_count) return bare_mesh_error(mesh, CUTIS_ERROR_DATA, "the mesh is empty: it has no faces");
 
     /* what was dropped is reported */
     mesh->warnings.memory = &mesh->memory;
     if (mesh->short_faces)
-        warning_add(&mesh->warnings, "%d faces of fewer than 3 corners are left out", mesh->short_faces);
+        warning_add(&mesh->warnings, "%d faces with fewer than 3 corners are ignored", mesh->short_faces);
     if (!finish_parts(mesh)) return error_memory(mesh->error, mesh->name);
 
     /* one mesh without a skeleton */

@@ -160,7 +160,8 @@ static cutis_result obj_count(obj_text t, obj_counts *counts)
             bool more = true;
 
             while (more) {
-                if (!obj_corner(&t, &vertex, &texcoord, &more)) return obj_error(&t, "a face is not made of numbers");
+                if (!obj_corner(&t, &vertex, &texcoord, &more))
+                    return obj_error(&t, "a face contains something that is not a number");
                 if (!more) break;
                 counts->corners++;
                 if (texcoord) counts->has_texcoords = true;
@@ -236,17 +237,18 @@ static cutis_result obj_read_face(obj_reader *r)
         long long vertex, texcoord;
         bool more;
 
-        if (!obj_corner(t, &vertex, &texcoord, &more)) return obj_error(t, "a face is not made of numbers");
+        if (!obj_corner(t, &vertex, &texcoord, &more))
+            return obj_error(t, "a face contains something that is not a number");
         if (!more) break;
 
         /* position, then texture coordinate; a face may have none */
         int index;
         if (!obj_resolve(vertex, r->vertex_count, r->counts.vertices, &index))
-            return obj_error(t, "a face names vertex %lld, but there are only %zu", vertex, r->counts.vertices);
+            return obj_error(t, "a face uses vertex %lld, but there are only %zu", vertex, r->counts.vertices);
         r->corners[r->corner_count] = index;
         if (texcoord) {
             if (!obj_resolve(texcoord, r->texcoord_count, r->counts.texcoords, &index))
-                return obj_error(t, "a face names texture coordinate %lld, but there are only %zu", texcoord,
+                return obj_error(t, "a face uses texture coordinate %lld, but there are only %zu", texcoord,
                                  r->counts.texcoords);
             r->corner_texcoords[r->corner_count] = index;
         } else if (r->corner_texcoords) {
@@ -346,7 +348,6 @@ static cutis_result obj_build(obj_reader *r, const char *path, const cutis_alloc
                          "%.150s: the mesh is empty: it has %zu vertices and %zu faces", r->text.name,
                          r->counts.vertices, r->counts.faces);
 
-    /* read into them */
     r->positions = ARENA_ARRAY(&r->memory, float, r->counts.vertices * 3);
     r->texcoord_list = ARENA_ARRAY(&r->memory, float, r->counts.texcoords * 2);
     r->face_first = ARENA_ARRAY(&r->memory, int, r->counts.faces + 1);
@@ -358,7 +359,7 @@ static cutis_result obj_build(obj_reader *r, const char *path, const cutis_alloc
     result = obj_fill(r);
     if (result != CUTIS_OK) return result;
     obj_end_parts(r);
-    if (r->short_faces) warning_add(&r->warnings, "%d faces of fewer than 3 corners are left out", r->short_faces);
+    if (r->short_faces) warning_add(&r->warnings, "%d faces with fewer than 3 corners are ignored", r->short_faces);
 
     /* texture coordinates by corner instead of by index */
     float *texcoords = NULL;

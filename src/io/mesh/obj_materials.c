@@ -25,7 +25,6 @@ static const char *image_name(char *text)
 static void line_read(const char *at, const char *end, const char *path, bool is_linear, arena *memory,
                       warning_list *warnings, cutis_material *material)
 {
-    /* the keyword */
     size_t length = 0;
     while (at + length < end && (unsigned char)at[length] > 32) length++;
 
@@ -83,7 +82,7 @@ const cutis_material *obj_materials_read(const char *path, const char *library, 
     /* beside the file, never elsewhere */
     char *full = arena_format(memory, "%.*s%s", (int)(path_base(path) - path), path, library);
     if (!full || library[0] == '/' || file_read(full, 0, NULL, &file, NULL) != CUTIS_OK) {
-        warning_add(warnings, "the library of materials '%.80s' is not there", library);
+        warning_add(warnings, "the material library '%.80s' is missing", library);
         return NULL;
     }
 

@@ -37,8 +37,7 @@ static cutis_result read_vertices(bare_mesh *mesh, word_reader *text, long long 
 
     for (long long v = 0; v < count; v++) {
         if (!line_next(text, &line))
-            return bare_mesh_error(mesh, CUTIS_ERROR_FORMAT, "it is cut short: %lld of %lld vertices are there", v,
-                                   count);
+            return bare_mesh_error(mesh, CUTIS_ERROR_FORMAT, "it is cut short: it has %lld of %lld vertices", v, count);
 
         /* three numbers, or four with a common divisor */
         double values[4] = {0, 0, 0, 1};
@@ -52,7 +51,8 @@ static cutis_result read_vertices(bare_mesh *mesh, word_reader *text, long long 
         for (int k = 0; k < 3; k++) {
             position[k] = (float)(values[k] / values[3]);
             if (!isfinite(position[k]))
-                return file_line_error(mesh->error, mesh->name, line.line, "a vertex is not at a finite place");
+                return file_line_error(mesh->error, mesh->name, line.line,
+                                       "a vertex has a position that is not finite");
         }
 
         if (!bare_mesh_vertex(mesh, position)) return bare_mesh_full(mesh);
@@ -69,7 +69,7 @@ static cutis_result read_faces(bare_mesh *mesh, word_reader *text, long long cou
 
     for (long long f = 0; f < count; f++) {
         if (!line_next(text, &line))
-            return bare_mesh_error(mesh, CUTIS_ERROR_FORMAT, "it is cut short: %lld of %lld faces are there", f, count);
+            return bare_mesh_error(mesh, CUTIS_ERROR_FORMAT, "it is cut short: it has %lld of %lld faces", f, count);
 
         /* the number of its corners */
         double size;
@@ -77,12 +77,11 @@ static cutis_result read_faces(bare_mesh *mesh, word_reader *text, long long cou
             return file_line_error(mesh->error, mesh->name, line.line,
                                    "a face starts with the number of its corners, 0 to %d", CORNER_LIMIT);
 
-        /* the corners */
         for (int c = 0; c < (int)size; c++) {
             double index;
             if (!word_number(&line, false, &index) || !(index >= 0 && index < (double)mesh->vertex_count))
-                return file_line_error(mesh->error, mesh->name, line.line, "corner %d is not one of the %zu vertices",
-                                       c, mesh->vertex_count);
+                return file_line_error(mesh->error, mesh->name, line.line,
+                                       "corner %d is not an index of the %zu vertices", c, mesh->vertex_count);
             corners[c] = (int)index;
         }
 
@@ -107,12 +106,13 @@ static cutis_result read_all(bare_mesh *mesh, word_reader text)
     if (keyword) {
         homogeneous = memchr(word, '4', length) != NULL;
         if (memchr(word, 'n', length))
-            return bare_mesh_error(mesh, CUTIS_ERROR_UNSUPPORTED, "nOFF of other than 3 dimensions is not read");
+            return bare_mesh_error(mesh, CUTIS_ERROR_UNSUPPORTED, "nOFF is supported only with 3 dimensions");
 
         line = after;
         length = word_next(&after, false, &word);
         if (word_is(word, length, "binary"))
-            return bare_mesh_error(mesh, CUTIS_ERROR_UNSUPPORTED, "binary OFF is not read; save it as text or as PLY");
+            return bare_mesh_error(mesh, CUTIS_ERROR_UNSUPPORTED,
+                                   "binary OFF is not supported; save the file as text or as PLY");
         if (length == 0 && !line_next(&text, &line))
             return bare_mesh_error(mesh, CUTIS_ERROR_FORMAT, "it is cut short: the counts are missing");
     }
@@ -125,7 +125,6 @@ static cutis_result read_all(bare_mesh *mesh, word_reader text)
         return file_line_error(mesh->error, mesh->name, line.line, "%s",
                                keyword ? "the counts of vertices and faces are missing" : "it does not start with OFF");
 
-    /* the lists */
     cutis_result result = read_vertices(mesh, &text, (long long)vertices, homogeneous);
     if (result == CUTIS_OK) result = read_faces(mesh, &text, (long long)faces);
     return result;

@@ -121,7 +121,7 @@ static cutis_result read_property(ply_reader *r)
 
     /* a property belongs to the element before it */
     if (r->element_count == 0 || r->property_count == PROPERTY_LIMIT)
-        return ply_error(r, "line %d: a property stands before all elements, or there are more than %d", r->text.line,
+        return ply_error(r, "line %d: a property comes before all elements, or there are more than %d", r->text.line,
                          PROPERTY_LIMIT);
     ply_element *element = &r->elements[r->element_count - 1];
 
@@ -137,7 +137,7 @@ static cutis_result read_property(ply_reader *r)
 
     /* type of the values, and the name that decides their use */
     if (!type_parse(word, length, &property.type))
-        return ply_error(r, "line %d: '%.*s' is not a type of PLY", r->text.line, (int)MIN(length, 30), word);
+        return ply_error(r, "line %d: '%.*s' is not a PLY type", r->text.line, (int)MIN(length, 30), word);
     length = word_next(&r->text, true, &word);
     property.use = use_of(element->kind, word, length, property.is_list);
 
@@ -155,7 +155,6 @@ static cutis_result read_element(ply_reader *r)
     const char *word;
     double count;
 
-    /* name and count */
     size_t length = word_next(&r->text, true, &word);
     if (r->element_count == ELEMENT_LIMIT) return ply_error(r, "it has more than %d elements", ELEMENT_LIMIT);
 
@@ -186,7 +185,7 @@ static cutis_result read_format(ply_reader *r)
     else if (word_is(word, length, "binary_big_endian"))
         r->format = PLY_BIG;
     else
-        return ply_error(r, "line %d: '%.*s' is not a format of PLY", r->text.line, (int)MIN(length, 30), word);
+        return ply_error(r, "line %d: '%.*s' is not a PLY format", r->text.line, (int)MIN(length, 30), word);
 
     return CUTIS_OK;
 }
@@ -224,7 +223,7 @@ static cutis_result read_header(ply_reader *r)
         if (result != CUTIS_OK) return result;
     }
 
-    if (!has_format) return ply_error(r, "its header names no format");
+    if (!has_format) return ply_error(r, "its header defines no format");
     word_skip_line(&r->text);
     return CUTIS_OK;
 }
@@ -245,7 +244,6 @@ static bool value_read(ply_reader *r, ply_type type, double *value)
     uint64_t bits = 0;
     for (int i = 0; i < size; i++) bits = bits << 8 | bytes[r->format == PLY_BIG ? i : size - 1 - i];
 
-    /* by their type */
     switch (type) {
     case PLY_INT8:
         *value = (int8_t)bits;
@@ -273,7 +271,7 @@ static cutis_result value_error(const ply_reader *r, const ply_element *element,
 {
     if (r->text.at >= r->text.end)
         return ply_error(r, "it is cut short at %s %lld of %lld", element->name, index, element->count);
-    return ply_error(r, "line %d: %s %lld is not made of numbers", r->text.line, element->name, index);
+    return ply_error(r, "line %d: %s %lld contains something that is not a number", r->text.line, element->name, index);
 }
 
 /* Room for `count` pairs; the content is kept. */
@@ -316,7 +314,7 @@ static cutis_result strip_read(ply_reader *r, const ply_property *property, cons
             continue;
         }
 
-        if (!(value < 2e9)) return ply_error(r, "strip %lld names a vertex that does not exist", index);
+        if (!(value < 2e9)) return ply_error(r, "strip %lld uses a vertex that does not exist", index);
         int corner = (int)value;
 
         /* a triangle, unless it is degenerate: such ones join the runs of a strip */
@@ -356,8 +354,7 @@ static cutis_result list_read(ply_reader *r, const ply_property *property, const
         if (!value_read(r, property->type, &value)) return value_error(r, element, index);
 
         if (property->use == PLY_CORNERS) {
-            if (!(value >= 0 && value < 2e9))
-                return ply_error(r, "face %lld names a vertex that does not exist", index);
+            if (!(value >= 0 && value < 2e9)) return ply_error(r, "face %lld uses a vertex that does not exist", index);
             face->corners[face->corner_count++] = (int)value;
         } else if (property->use == PLY_CORNER_TEXCOORDS) {
             face->texcoords[face->texcoord_count++] = isfinite((float)value) ? (float)value : 0;
@@ -385,17 +382,15 @@ static cutis_result vertex_add(ply_reader *r, long long index, const double valu
 {
     float position[3];
 
-    /* the position */
     for (int k = 0; k < 3; k++) {
         position[k] = (float)values[PLY_X + k];
         if (!isfinite(position[k]))
-            return bare_mesh_error(&r->mesh, CUTIS_ERROR_DATA, "vertex %lld is not at a finite place", index);
+            return bare_mesh_error(&r->mesh, CUTIS_ERROR_DATA, "vertex %lld has a position that is not finite", index);
     }
 
     if (!bare_mesh_vertex(&r->mesh, position)) return bare_mesh_full(&r->mesh);
     if (!r->has_texcoords) return CUTIS_OK;
 
-    /* the texture coordinate */
     if (!pairs_grow(r, &r->vertex_texcoords, &r->vertex_texcoord_capacity, r->mesh.vertex_count))
         return bare_mesh_full(&r->mesh);
 
@@ -455,7 +450,7 @@ static cutis_result read_all(ply_reader *r)
     bare_mesh *mesh = &r->mesh;
     for (size_t c = 0; c < mesh->corner_count; c++)
         if ((size_t)mesh->corners[c] >= mesh->vertex_count)
-            return ply_error(r, "a face names vertex %d, but there are only %zu", mesh->corners[c], mesh->vertex_count);
+            return ply_error(r, "a face uses vertex %d, but there are only %zu", mesh->corners[c], mesh->vertex_count);
 
     /* texture coordinates of corners win over those of vertices; strips have only the latter */
     if (r->has_corner_texcoords &&

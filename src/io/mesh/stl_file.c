@@ -58,7 +58,7 @@ static cutis_result read_binary(stl_reader *r, const uint8_t *bytes, size_t size
     /* as many as are declared */
     if (count > (size - STL_HEADER) / STL_RECORD)
         return bare_mesh_error(&r->mesh, CUTIS_ERROR_FORMAT,
-                               "it is cut short: %zu triangles are declared, %zu are there; or it is not STL", count,
+                               "it is cut short: %zu triangles are declared, %zu exist; or it is not STL", count,
                                (size - STL_HEADER) / STL_RECORD);
 
     /* corners that coincide become one vertex */
@@ -71,7 +71,8 @@ static cutis_result read_binary(stl_reader *r, const uint8_t *bytes, size_t size
             for (size_t k = 0; k < 3; k++) {
                 position[k] = bytes_float(bytes_u32(record + 12 * c + 4 * k));
                 if (!isfinite(position[k]))
-                    return bare_mesh_error(&r->mesh, CUTIS_ERROR_DATA, "triangle %zu is not at a finite place", t);
+                    return bare_mesh_error(&r->mesh, CUTIS_ERROR_DATA, "triangle %zu has a position that is not finite",
+                                           t);
             }
             if (!vertex_weld(r, position, &corners[c])) return bare_mesh_full(&r->mesh);
         }
@@ -134,7 +135,7 @@ static cutis_result read_text(stl_reader *r, const char *data, size_t size)
         } else if (word_is(word, length, "vertex")) {
             /* only between loop and endloop */
             if (!open || count == CORNER_LIMIT)
-                return file_line_error(r->mesh.error, r->mesh.name, text.line, "a vertex stands outside of a loop");
+                return file_line_error(r->mesh.error, r->mesh.name, text.line, "a vertex is outside a loop");
             result = read_vertex(r, &text, &corners[count++]);
         } else if (word_is(word, length, "endloop")) {
             if (!bare_mesh_face(&r->mesh, corners, count)) return bare_mesh_full(&r->mesh);

@@ -18,7 +18,6 @@ bool beam_factor(beam *b, int count, double stiffness, arena *memory)
 {
     int n = count, m = count - 2; /* the last two rows are full */
 
-    /* room */
     b->count = count;
     b->stiffness = stiffness;
     b->diagonal = ARENA_ARRAY(memory, double, n);
@@ -61,7 +60,6 @@ bool beam_factor(beam *b, int count, double stiffness, arena *memory)
         corner[2] -= b->last[1][j] * b->last[1][j] * d[j];
     }
 
-    /* the last pivots */
     d[m] = corner[0];
     b->last[1][m] = corner[1] / corner[0];
     d[m + 1] = corner[2] - b->last[1][m] * b->last[1][m] * d[m];

@@ -36,7 +36,7 @@ static const cutis_parameter curves_parameters[CURVES_PARAMETER_COUNT] = {
     [CURVES_EXAMPLES] = {PARAMETER_INT("examples", 2, 1, EXAMPLES_MAX),
                          .help = "number of clip poses used as examples when there are no morph targets"},
     [CURVES_WARP] = {PARAMETER_FLOAT("warp", 1, 0, 1, ""),
-                     .help = "timing between examples: 0 even in time, 1 by the progress of volume"},
+                     .help = "timing between examples: 0 uniform in time, 1 by the progress of volume"},
 };
 
 /* ---- the pose's place ---- */
@@ -59,7 +59,6 @@ static void place_find(const curves *c, const float *features, int *segment, flo
         }
         double t = length > 0 ? CLAMP(dot / length, 0.0, 1.0) : 0;
 
-        /* its distance */
         for (int i = 0; i < c->feature_count; i++) {
             double d = features[i] - (a[i] + t * ((double)b[i] - a[i]));
             distance += d * d;

@@ -181,7 +181,6 @@ static cutis_result example_make(const solver_build *b, int clip, int index, int
 {
     const cutis_character *c = b->character;
 
-    /* the pose */
     double start = c->clips[clip].start, end = c->clips[clip].end;
     cutis_pose_sample(c, clip, start + (end - start) * index / count, joints);
     curves_features(c, joints, features);
@@ -327,11 +326,11 @@ static cutis_result examples_count(const solver_build *b, int *clip, int *count,
 
     if (*clip >= character->clip_count)
         return error_set(error, CUTIS_ERROR_DATA,
-                         "curves: '%s' has %d clips and no clip %d, which holds the poses of the examples",
+                         "curves: '%s' has %d clips and no clip %d, which contains the poses of the examples",
                          character->name, character->clip_count, *clip);
 
     if (*count > EXAMPLES_MAX) {
-        kit_warn(b, "curves: only the first %d morph targets are taken as examples", EXAMPLES_MAX);
+        kit_warn(b, "curves: only the first %d morph targets are used as examples", EXAMPLES_MAX);
         *count = EXAMPLES_MAX;
     }
     return CUTIS_OK;
@@ -358,12 +357,11 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
     if (result == CUTIS_OK) result = beams_make(b, &r, scratch, &sizes, size_of, &longest, error);
     if (result != CUTIS_OK) return result;
 
-    if (r.count == 0) kit_warn(b, "curves: no closed curve was found; shapes are blended evenly");
+    if (r.count == 0) kit_warn(b, "curves: no closed curve was found; shapes are blended linearly");
 
     c->ring_count = r.count;
     c->ring_points = r.count ? r.first[r.count] : 0;
 
-    /* memory */
     size_t pose_count = 12 * (size_t)character->joint_count;
     float *poses[2] = {ARENA_ARRAY(scratch, float, pose_count), ARENA_ARRAY(scratch, float, pose_count)};
     float *shapes[2] = {ARENA_ARRAY(scratch, float, stride), ARENA_ARRAY(scratch, float, stride)};
@@ -415,14 +413,12 @@ cutis_result curves_build(const solver_build *b, void **data, cutis_error *error
 {
     const cutis_character *character = b->character;
 
-    /* what is needed */
     curves *c = ARENA_ARRAY(b->memory, curves, 1);
     if (!c) return error_memory(error, "curves");
     if (character->joint_count == 0)
         return error_set(error, CUTIS_ERROR_DATA, "curves: '%s' has no skeleton; 'cutis rig' makes one",
                          character->name);
 
-    /* the character */
     *data = c;
     c->character = character;
     c->point_count = b->mesh->point_count;

@@ -1,4 +1,4 @@
-/* dqs.c: dual-quaternion skinning: rotations are blended, so that twists do not collapse. */
+/* dqs.c: dual-quaternion skinning: blends rotations, so that twists do not collapse. */
 #include "solvers/geometric.h"
 
 static void dqs_step(const void *data, void *state, void *scratch, const solver_input *input, float *points,
@@ -18,7 +18,7 @@ static void dqs_reset(const void *data, void *state, void *scratch, const solver
 extern const solver solver_dqs;
 const solver solver_dqs = {
     .info = {.name = "dqs",
-             .summary = "dual-quaternion skinning: rotations are blended, so that twists do not collapse",
+             .summary = "dual-quaternion skinning: blends rotations, so that twists do not collapse",
              .paper =
                  "Kavan, Collins, Zara, O'Sullivan 2008, Geometric skinning with approximate dual quaternion blending",
              .element = "vertices",

@@ -94,7 +94,7 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     [LATTICE_INERTIA] = {PARAMETER_FLOAT("inertia", 0.3, 0, 1, ""), .per_bone = true,
                          .help = "share of a body part's acceleration that its flesh feels; less jiggles less"},
     [LATTICE_GIVE] = {PARAMETER_FLOAT("give", 0.5, 0.01, 10, ""), .per_bone = true,
-                      .help = "how far flesh gives way from its skinned place, over its depth"},
+                      .help = "maximum displacement of flesh from its skinned position, divided by the flesh depth"},
     [LATTICE_STRETCH] = {PARAMETER_FLOAT("stretch_stiffness", 0, 0, 1000, "Hz"),
                          .help = "stiffness of the stretch constraints; 0 leaves them out"},
     [LATTICE_NEIGHBOUR_SET] = {PARAMETER_CHOICE("neighbours", 2, "6|14|20|26"),
@@ -118,7 +118,7 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     [LATTICE_PROPS] = {PARAMETER_BOOL("props", 1), .role = CUTIS_PARAMETER_PROP_CONTACT,
                        .help = "collide with the character's props"},
     [LATTICE_CONTACT_GAP] = {PARAMETER_FLOAT("contact_gap", 0.001, 0.00001, 0.02, "size"), .former = "thickness",
-                             .help = "least distance that contact keeps"},
+                             .help = "minimum distance kept by contact"},
     [LATTICE_FRICTION] = {PARAMETER_FLOAT("friction", 0.5, 0, 2, ""),
                           .help = "friction with props that do not tell their own"},
 };

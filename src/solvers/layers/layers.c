@@ -17,14 +17,14 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
     [LAYERS_ITERATIONS] = {PARAMETER_INT("iterations", 8, 1, 200),
                            .help = "iterations of elasticity and contact per substep"},
     [LAYERS_VOLUME_ITERATIONS] = {PARAMETER_INT("volume_iterations", 16, 0, 50),
-                                  .help = "iterations of volume conservation per substep, at most"},
+                                  .help = "maximum number of volume iterations per substep"},
     [LAYERS_MATCH_EVERY] = {PARAMETER_INT("match_every", 1, 1, 20),
-                            .help = "iterations of contact per iteration of elasticity; faster and softer above 1"},
+                            .help = "iterations of contact per iteration of elasticity; above 1 is faster and softer"},
     [LAYERS_RADIUS] = {PARAMETER_FLOAT("radius", 1, 0.1, 4, ""),
-                       .help = "radius of shape-matching regions along the skin, over the depth of the flesh"},
+                       .help = "radius of shape-matching regions along the skin, divided by the flesh depth"},
     [LAYERS_SUMMATION] = {PARAMETER_CHOICE("summation", 0, "fast|naive"),
-                          .help = "how region sums are computed: along paths, or one by one (slow, for checking)"},
-    [LAYERS_DRIVE] = {PARAMETER_CHOICE("drive", 0, "dqs|lbs"), .help = "how the skeleton moves the flesh"},
+                          .help = "computation of region sums: along paths, or directly (slow, for verification)"},
+    [LAYERS_DRIVE] = {PARAMETER_CHOICE("drive", 0, "dqs|lbs"), .help = "coupling of the flesh to the skeleton"},
     [LAYERS_SKIN_STIFFNESS] = {PARAMETER_FLOAT("skin_stiffness", 22.4, 2, 250, "Hz"), .per_bone = true,
                                .help = "stiffness of the skin layer"},
     [LAYERS_FAT_STIFFNESS] = {PARAMETER_FLOAT("fat_stiffness", 4, 2, 250, "Hz"), .per_bone = true,
@@ -40,29 +40,29 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
     [LAYERS_BONE_DEPTH] = {PARAMETER_FLOAT("bone_depth", 0.8, 0.05, 1, ""), .per_bone = true,
                            .help = "depth of the bone layer, from skin (0) to the bone itself (1)"},
     [LAYERS_FLESH_DEPTH] = {PARAMETER_FLOAT("flesh_depth", 0.05, 0.001, 1, "size"), .former = "flesh", .per_bone = true,
-                            .help = "greatest depth of the flesh, down to the bone layer"},
+                            .help = "maximum depth of the flesh, down to the bone layer"},
     [LAYERS_GIVE] = {PARAMETER_FLOAT("give", 0.8, 0.01, 10, ""), .per_bone = true,
-                     .help = "how far flesh gives way from its skinned place, over its depth"},
-    [LAYERS_MUSCLE_BULGE] = {PARAMETER_FLOAT("muscle_bulge", 0, 0, 2, ""), .per_bone = true,
-                             .help =
-                                 "how much a limb's muscle thickens when the joint beyond it bends by 90 degrees, over "
-                                 "its depth"},
+                     .help = "maximum displacement of flesh from its skinned position, divided by the flesh depth"},
+    [LAYERS_MUSCLE_BULGE] =
+        {PARAMETER_FLOAT("muscle_bulge", 0, 0, 2, ""), .per_bone = true,
+         .help =
+             "thickening of a limb's muscle when the joint beyond it bends by 90 degrees, divided by the flesh depth"},
     [LAYERS_DAMPING] = {PARAMETER_FLOAT("damping", 4, 0, 100, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
                         .help = "decay rate of motion relative to the skeleton"},
     [LAYERS_GRAVITY] =
         {PARAMETER_FLOAT("gravity", 0, -100, 100, "m/s2"),
-         .help = "weight along -y; the modelled shape hangs under it already, flesh sags where bones turn it"},
+         .help = "gravity along -y; the rest shape is in equilibrium with it, and flesh sags where bones rotate it"},
     [LAYERS_SELF_COLLISION] = {PARAMETER_BOOL("self_collision", 1), .former = "contact",
                                .role = CUTIS_PARAMETER_SELF_COLLISION, .help = "self-collision of the skin"},
     [LAYERS_CONTACT_GAP] = {PARAMETER_FLOAT("contact_gap", 0.001, 0.00001, 0.02, "size"), .former = "thickness",
-                            .help = "least distance that contact keeps"},
+                            .help = "minimum distance kept by contact"},
     [LAYERS_FRICTION] = {PARAMETER_FLOAT("friction", 0.3, 0, 2, ""), .per_bone = true,
                          .help = "Coulomb friction coefficient of the skin"},
     [LAYERS_RESTITUTION] = {PARAMETER_FLOAT("restitution", 0, 0, 1, ""), .per_bone = true,
-                            .help = "share of the approach speed that an impact returns"},
+                            .help = "coefficient of restitution of contacts"},
     [LAYERS_VOLUME] = {PARAMETER_BOOL("volume", 1), .help = "volume conservation"},
     [LAYERS_CUT] = {PARAMETER_FLOAT("cut", 0.5, 0, 1, ""), .per_bone = true,
-                    .help = "where along the bone the sub-volumes of its two joints meet"},
+                    .help = "position along the bone where the sub-volumes of its two joints meet"},
     [LAYERS_UNIT] = {KIT_PARAMETER_UNIT},
     [LAYERS_SHARE_VOLUME] = {PARAMETER_BOOL("share_volume", 0), .per_bone = true,
                              .help = "merge the joint's sub-volume with its parent's"},
@@ -87,22 +87,23 @@ static const cutis_output_info layers_outputs[LAYERS_OUTPUT_COUNT] = {
                                .components = 1,
                                .unit = "size/s2",
                                .palette = CUTIS_PALETTE_TOUCH,
-                               .help = "push of contact, over the mean mass of a particle"},
+                               .help = "contact force, divided by the mean particle mass"},
     [LAYERS_OUTPUT_RELEASED] = {.name = "released",
                                 .components = 1,
                                 .unit = "",
                                 .palette = CUTIS_PALETTE_TOUCH,
-                                .help = "1 where contact rests, for bones are driven through flesh"},
+                                .help =
+                                    "1 where self-collision is disabled because the pose drives bones through flesh"},
     [LAYERS_OUTPUT_PIECE] = {.name = "piece",
                              .components = 1,
                              .unit = "",
                              .palette = CUTIS_PALETTE_CATEGORY,
-                             .help = "number of the sub-volume that the vertex serves most"},
+                             .help = "index of the vertex's main sub-volume"},
     [LAYERS_OUTPUT_VOLUME] = {.name = "volume",
                               .components = 1,
                               .unit = "",
                               .palette = CUTIS_PALETTE_TOUCH,
-                              .help = "change of that sub-volume, over its rest value"},
+                              .help = "relative change of that sub-volume"},
 };
 
 /* ---- elasticity, over paths ---- */
@@ -224,7 +225,6 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     if (*run->s.recovering != 0) layers_recovery_pull(run);
     kit_lap(&clock, stats, PART_CONTACT);
 
-    /* velocities */
     layers_velocities_find(run);
     stats->repairs += layers_repair(run);
     memcpy(run->s.drive, run->w.drive, (size_t)m->drive.count * 3 * sizeof(float));
@@ -237,7 +237,6 @@ static int count_parts(const layers_run *run)
     const float *from = run->s.drive, *to = run->w.drive;
     int count = run->m->drive.count;
 
-    /* mean motion */
     vec3 mean = {0, 0, 0};
     for (int i = 0; i < count; i++)
         mean = vec3_madd(mean, vec3_sub(vec3_load(to + 3 * i), vec3_load(from + 3 * i)), 1 / (float)count);

@@ -210,7 +210,6 @@ typedef struct layers_model {
     bvh tree; /* of the skin, for what crosses */
     contact_props props;
     float *friction, *restitution; /* (point_count) */
-    /* Parameters in force. */
     int iterations, volume_iterations, match_every;
     bool naive, drive_linear, self_contact, volume_on;
     float damping, thickness, gravity; /* gravity in sizes / s^2 */

@@ -7,7 +7,7 @@
  * rest are projected in turn: the skin stays, fat, muscle and bone layer make way along the normal of the prism. Where
  * a prism faces away from its skin, as the layers of a wide head on a thin neck do in a bend, its normal leads out of
  * the body, and its columns are drawn towards the skin instead. What is shown this way does not act on the simulation:
- * fed back, the projections make the skin of a crease tremble (docs/solvers/layers.md).
+ * fed back, the projections make the skin of a crease tremble (docs/reference/solvers/layers.md).
  */
 #include <float.h>
 #include <string.h>

@@ -381,7 +381,6 @@ static void stiffness_find(builder *b, const float *depths, float *map, float *f
         for (int l = 0; l < LAYERS; l++)
             model->regions.kappa[4 * k + l] = (float)(kappas[l] * CLAMP(ratio, 1.0 / RADIUS_RANGE, RADIUS_RANGE));
 
-        /* contact */
         model->friction[k] = (float)kit_point_value(b->build, point, LAYERS_FRICTION);
         model->restitution[k] = (float)kit_point_value(b->build, point, LAYERS_RESTITUTION);
     }
@@ -499,7 +498,6 @@ static bool tangles_freeze(const builder *b, float *freeze, float *next)
     const mesh *m = model->mesh;
     int n = model->point_count, count = 0;
 
-    /* the places themselves */
     for (int k = 0; k < n; k++) {
         if (model->surface.tangle[k] < 0 && !b->parted[k]) continue;
         freeze[k] = MAX(freeze[k], TANGLE_FREEZE);
@@ -572,15 +570,14 @@ static cutis_result surface_untangle(builder *b, mesh *own, float *positions, ar
     cutis_result result = contact_untangle(own, &options, &b->build->allocator, positions, b->parted, &stats, error);
     if (result != CUTIS_OK) return result;
 
-    /* tell it */
     if (stats.moved > 0)
         kit_note(b->build,
-                 "layers: the rest shape crosses or touches itself; %d points were moved by up to %.2g %% of the size "
-                 "to part it",
+                 "layers: the rest shape intersects or touches itself; %d points were moved by up to %.2g %% of the "
+                 "size to separate it",
                  stats.moved, 100 * (double)stats.distance);
     if (stats.left > 0)
         kit_warn(b->build,
-                 "layers: the rest shape passes through itself at %d points; there the skin follows linear skinning",
+                 "layers: the rest shape intersects itself at %d points; there the skin follows linear skinning",
                  stats.left);
 
     if (stats.moved == 0) return CUTIS_OK;
@@ -658,7 +655,6 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     if (result == CUTIS_OK) result = bones_build(b, scratch, error);
     if (result != CUTIS_OK) return result;
 
-    /* room */
     b->axis = ARENA_ARRAY(scratch, vec3, n);
     b->layer_positions = ARENA_ARRAY(scratch, float, 3 * (size_t)n);
     b->areas = ARENA_ARRAY(scratch, float, n);

@@ -179,7 +179,6 @@ void layers_contacts_keep(layers_run *run)
             run->w.pressure[pair->v[k]] += fabsf(pair->weights[k]) * pair->lambda * inverse * inverse;
     }
 
-    /* pressure of props */
     for (int i = 0; i < run->plane_count; i++)
         run->w.pressure[run->w.planes[i].point] += run->w.planes[i].lambda * inverse * inverse;
 }

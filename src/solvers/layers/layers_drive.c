@@ -52,7 +52,6 @@ void layers_drive_find(layers_run *run, float *positions)
     const layers_model *m = run->m;
     const float *skin = run->input->skin;
 
-    /* in the scene */
     if (m->drive_linear)
         skinning_linear(&m->drive, skin, run->w.skinning, run->input->jobs, positions);
     else
@@ -61,7 +60,6 @@ void layers_drive_find(layers_run *run, float *positions)
     layers_fibres_contract(run, positions);
     if (m->frozen_count > 0) frozen_place(run, positions);
 
-    /* in sizes */
     float scale = 1 / m->size;
     for (int i = 0; i < m->drive.count; i++)
         for (int c = 0; c < 3; c++) positions[3 * i + c] = (positions[3 * i + c] - m->centre[c]) * scale;

@@ -23,7 +23,6 @@ static int bone_end(const cutis_character *character, int joint)
     int end = -1;
     float length = 0;
 
-    /* the farthest child */
     for (int c = joint + 1; c < character->joint_count; c++) {
         float distance =
             character->joints[c].parent == joint ? vec3_distance(joint_bind_place(&character->joints[c]), start) : 0;
@@ -70,7 +69,6 @@ cutis_result layers_fibres_build(const solver_build *build, layers_model *model,
     for (int j = 0; j < joints; j++) asked = asked || kit_bone_value(build, j, LAYERS_MUSCLE_BULGE) > 0;
     if (!asked) return CUTIS_OK;
 
-    /* the muscles */
     model->muscles = ARENA_ARRAY(build->memory, layers_muscle, joints);
     model->fibre_bones = ARENA_ARRAY(build->memory, int, n);
     model->fibre_shares = ARENA_ARRAY(build->memory, float, n);

@@ -428,7 +428,6 @@ static inline void regions_match(const layers_regions *regions, layers_iterate *
                                  float moments[SUM_COMPONENTS][PAIR_LANES], float terms[SUM_COMPONENTS][PAIR_LANES])
 {
     for (int lane = 0; lane < LAYERS * count; lane += LANES) {
-        /* rotations */
         vfloat q[4], r[9], a[9];
         for (int c = 0; c < 4; c++) q[c] = lanes_load(iterate->q[c] + 4 * k, lane, count);
         for (int c = 0; c < 9; c++) a[c] = v_load(moments[c] + lane);
@@ -437,7 +436,6 @@ static inline void regions_match(const layers_regions *regions, layers_iterate *
         matrix_of(q, r);
         for (int c = 0; c < 4; c++) lanes_store(iterate->q[c] + 4 * k, q[c], lane, count);
 
-        /* maps */
         vfloat c0[3], weight = lanes_load(regions->weights + 4 * k, lane, count);
         vfloat inverse = lanes_load(regions->mass_inverse + 4 * k, lane, count);
         for (int c = 0; c < 3; c++) c0[c] = lanes_load(iterate->centre[c] + 4 * k, lane, count);

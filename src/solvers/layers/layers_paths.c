@@ -270,7 +270,6 @@ cutis_result layers_paths_build(layers_paths *paths, const mesh *m, arena *memor
                 .on = ARENA_ARRAY(&scratch, uint8_t, n),
                 .ends = ARENA_ARRAY(&scratch, uint8_t, n)};
 
-    /* what is kept */
     paths->points = l.points = ARENA_ARRAY(memory, int, n);
     paths->places = ARENA_ARRAY(memory, int, n);
     paths->path_of = ARENA_ARRAY(memory, int, n);

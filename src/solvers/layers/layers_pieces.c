@@ -103,7 +103,6 @@ static void shapes_find(const mesh *m, int *parents, piece_shape *shapes)
 {
     memset(shapes, 0, (size_t)m->triangle_count * sizeof *shapes);
 
-    /* areas and counts */
     for (int t = 0; t < m->triangle_count; t++) {
         const int *c = m->triangles + 3 * t;
         vec3 p = vec3_load(m->positions + 3 * c[0]), q = vec3_load(m->positions + 3 * c[1]);
@@ -233,7 +232,6 @@ static void centres_fill(const pieces *b, closing *c)
     const point_weights *weights = b->build->weights;
     int joints = b->model->joint_count;
 
-    /* sums */
     for (int t = 0; t < m->triangle_count; t++)
         for (int k = 0; k < 3; k++) {
             if (!half_edge_open(b, t, k)) continue;
@@ -387,7 +385,6 @@ static cutis_result pieces_find(pieces *b, arena *scratch, cutis_error *error)
     pieces_flood(b, parents);
     pieces_join(m, parents, shapes);
 
-    /* numbered from 0 */
     for (int t = 0; t < m->triangle_count; t++) {
         int root = forest_root(parents, t);
         if (root == t) numbers[t] = b->count++;
@@ -424,7 +421,6 @@ static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
                  .centres = ARENA_ARRAY(scratch, int, m->point_count)};
     if (scratch->failed) return error_memory(error, "the sub-volumes of solver layers");
 
-    /* triangles by piece */
     for (int t = 0; t < m->triangle_count; t++) c.first[b->piece[t] + 2]++;
     for (int p = 0; p < b->count; p++) c.first[p + 2] += c.first[p + 1];
     for (int t = 0; t < m->triangle_count; t++) c.order[c.first[b->piece[t] + 1]++] = t;
@@ -503,7 +499,6 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
     shares_smooth(b->model, v->count, shares, next);
     shares_pick(v, m->point_count, shares);
 
-    /* For pictures. */
     const cutis_character *character = b->build->character;
     b->model->vertex_pieces = ARENA_ARRAY(memory, float, character->vertex_count + 1);
     if (!b->model->vertex_pieces) return error_memory(error, "the sub-volumes of solver layers");
@@ -586,8 +581,7 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
 
         if (dropped > 0 && build->warn)
             build->warn(build->warn_context,
-                        "layers: part of the surface is not orientable or not manifold; its volume "
-                        "is not kept");
+                        "layers: part of the surface is not orientable or not manifold; its volume is not conserved");
     }
 
     arena_destroy(&scratch);

@@ -63,7 +63,6 @@ static int points_hold(layers_run *run)
 {
     int held = 0;
 
-    /* by other skin */
     for (int i = 0; i < run->pair_count; i++) {
         const contact_pair *pair = run->w.contact.pairs + i;
         for (int v = 0; v < 4 && pair->lambda > 0; v++) {
@@ -72,7 +71,6 @@ static int points_hold(layers_run *run)
         }
     }
 
-    /* by props */
     for (int i = 0; i < run->plane_count; i++) {
         if (!(run->w.planes[i].lambda > 0)) continue;
         int k = run->w.planes[i].point;

@@ -17,7 +17,6 @@ static layers_state state_view(const layers_model *m, void *memory, size_t *size
     kit_block block = {.memory = memory};
     size_t particles = (size_t)m->point_count * LAYERS;
 
-    /* particles */
     for (int c = 0; c < 3; c++) s.x[c] = KIT_CARVE(&block, float, particles);
     for (int c = 0; c < 3; c++) s.v[c] = KIT_CARVE(&block, float, particles);
     for (int c = 0; c < 4; c++) s.q[c] = KIT_CARVE(&block, float, particles);
@@ -29,7 +28,6 @@ static layers_state state_view(const layers_model *m, void *memory, size_t *size
     s.turns = KIT_CARVE(&block, float, m->joint_count * 4);
     s.drive = KIT_CARVE(&block, float, m->drive.count * 3);
 
-    /* results */
     for (int c = 0; c < 3; c++) s.apart[c] = KIT_CARVE(&block, float, particles);
     s.volume_errors = KIT_CARVE(&block, float, m->volumes.count);
     s.outputs = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 12);
@@ -45,7 +43,6 @@ static void iterate_view(const layers_model *m, kit_block *block, layers_scratch
     size_t particles = n * LAYERS;
     size_t sums = (n + (size_t)m->paths.path_count) * SUM_STRIDE;
 
-    /* particles, by coordinate */
     for (int c = 0; c < 3; c++) {
         s->old[c] = KIT_CARVE(block, float, particles);
         s->iterate.inert[c] = KIT_CARVE(block, float, particles);
@@ -88,14 +85,12 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
 
     iterate_view(m, &block, &s);
 
-    /* the skeleton's part */
     s.drive = KIT_CARVE(&block, float, m->drive.count * 3);
     s.skinning = KIT_CARVE(&block, float, skinning_scratch_count(&m->drive));
     s.axis = KIT_CARVE(&block, float, n * 3);
     s.frozen = KIT_CARVE(&block, float, m->frozen_count * 6);
     s.walk = KIT_CARVE(&block, float, kit_walk_floats(m->character));
 
-    /* the skin */
     s.skin_old = KIT_CARVE(&block, float, n * 3);
     s.velocities = KIT_CARVE(&block, float, (n + (size_t)m->volumes.centre_count) * 3 + 1);
     s.before = KIT_CARVE(&block, float, n * 3);
@@ -112,7 +107,6 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     s.prisms = KIT_CARVE(&block, int, m->mesh->triangle_count);
     s.prism_marks = KIT_CARVE(&block, uint8_t, m->mesh->triangle_count);
 
-    /* contact */
     s.active = KIT_CARVE(&block, int, n);
     s.marks = KIT_CARVE(&block, uint8_t, n);
     s.planes = KIT_CARVE(&block, contact_plane, m->props.count > 0 ? s.plane_capacity : 0);
@@ -155,12 +149,10 @@ void layers_state_rest(layers_run *run)
 {
     const layers_model *m = run->m;
 
-    /* the skeleton stands */
     memset(run->s.turns, 0, (size_t)m->joint_count * 4 * sizeof(float));
     layers_drive_find(run, run->w.drive);
     memcpy(run->s.drive, run->w.drive, (size_t)m->drive.count * 3 * sizeof(float));
 
-    /* nothing presses */
     *run->s.recovering = 0;
     memset(run->s.released, 0, (size_t)m->point_count * sizeof(float));
     memset(run->w.pressure, 0, (size_t)m->point_count * sizeof(float));

@@ -155,7 +155,6 @@ void layers_yield_update(layers_run *run)
     for (int k = 0; k < n && !any; k++) any = released[k] > 0;
     if (!any) return;
 
-    /* what crosses */
     bvh tree = m->tree;
     tree.nodes = run->w.nodes;
     memcpy(tree.nodes, m->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));

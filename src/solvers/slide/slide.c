@@ -25,11 +25,11 @@ static const cutis_parameter slide_parameters[SLIDE_PARAMETER_COUNT] = {
         {PARAMETER_CHOICE("material", SLIDE_NEO_HOOKEAN, "stvk|neohookean|fung"),
          .help = "elastic material: St. Venant-Kirchhoff (the paper), stable neo-Hookean, or Fung (exponential)"},
     [SLIDE_OUTPUT] = {PARAMETER_CHOICE("output", SLIDE_SHOW_TEXTURE, "texture|vertices"),
-                      .help = "what shows the sliding: texture coordinates, or vertices that move with their skin"},
+                      .help = "output of the sliding: texture coordinates, or vertices that move with their skin"},
     [SLIDE_BOUNDARY] = {PARAMETER_CHOICE("boundary", SLIDE_BOUNDARY_ALONG, "slide|fixed|free"),
                         .help = "skin at open edges: slides along, is fixed, or moves freely"},
     [SLIDE_WAVE_SPEED] = {PARAMETER_FLOAT("wave_speed", 15, 0.1, 200, "size/s"),
-                          .help = "speed at which a stretch travels through the skin"},
+                          .help = "propagation speed of stretch in the skin"},
     [SLIDE_STIFFNESS] = {PARAMETER_FLOAT("stiffness", 1, 0, 100, ""), .per_bone = true,
                          .help = "factor on the elastic modulus, multiplied by the painted map 'stiffness'"},
     [SLIDE_POISSON] = {PARAMETER_FLOAT("poisson", 0.3, 0, 0.95, ""),
@@ -41,18 +41,18 @@ static const cutis_parameter slide_parameters[SLIDE_PARAMETER_COUNT] = {
     [SLIDE_TENSION] = {PARAMETER_FLOAT("tension", 0, -0.5, 1, ""),
                        .help = "strain of the skin at rest; positive is tight"},
     [SLIDE_DAMPING] = {PARAMETER_FLOAT("damping", 4, 0, 1000, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
-                       .help = "rate at which a jiggle of the skin dies down; 0 for none"},
-    [SLIDE_ZETA] = {PARAMETER_FLOAT("zeta", 1, 0, 1, ""), .per_bone = true,
-                    .help = "share of the body's tangential motion that the skin follows; a painted map 'zeta' wins"},
+                       .help = "decay rate of skin vibration; 0 for none"},
+    [SLIDE_ZETA] =
+        {PARAMETER_FLOAT("zeta", 1, 0, 1, ""), .per_bone = true,
+         .help = "share of the body's tangential motion that the skin follows; a painted map 'zeta' overrides it"},
     [SLIDE_DELTA_MAX] = {PARAMETER_FLOAT("delta_max", 0, 0, 1000, "m/s"), .per_bone = true,
                          .help = "largest tangential speed of the body that the skin follows; 0 for no limit"},
     [SLIDE_ATTACH] = {PARAMETER_FLOAT("attach", 0, 0, 1, ""), .per_bone = true,
-                      .help = "attaches the skin to the body where 0.5 or more, as the painted map 'freeze' does"},
+                      .help = "0.5 or more attaches the skin to the body, as the painted map 'freeze' does"},
     [SLIDE_LIGAMENT_STIFFNESS] =
         {PARAMETER_FLOAT("ligament_stiffness", 0, 0, 160, "Hz"), .former = "ligament",
-         .help = "frequency of the springs that tie the skin to its place on the body; 0 for none"},
-    [SLIDE_SLACK] = {PARAMETER_FLOAT("slack", 0.01, 0, 1, "size"),
-                     .help = "distance that the skin slides before ligaments pull"},
+         .help = "frequency of the springs that hold the skin at its position on the body; 0 for none"},
+    [SLIDE_SLACK] = {PARAMETER_FLOAT("slack", 0.01, 0, 1, "size"), .help = "sliding distance before ligaments pull"},
     [SLIDE_GRAVITY] = {PARAMETER_FLOAT("gravity", 0, -100, 100, "m/s2"), .help = "acceleration of the skin along -y"},
     [SLIDE_UNIT] = {KIT_PARAMETER_UNIT},
 };
@@ -68,12 +68,13 @@ static const cutis_output_info slide_outputs[SLIDE_OUTPUT_COUNT] = {
                                 .domain = CUTIS_DOMAIN_CORNER,
                                 .components = 2,
                                 .unit = "",
-                                .help = "texture coordinates of the skin that lies at the corner now"},
+                                .help = "texture coordinates of the skin that is at the corner now"},
     [SLIDE_OUTPUT_SLIDING] = {.name = "sliding",
                               .role = CUTIS_OUTPUT_SLIDING,
                               .components = 3,
                               .unit = "m",
-                              .help = "rest place of the vertex less that of the skin that lies there now"},
+                              .help =
+                                  "rest position of the vertex minus the rest position of the skin that is there now"},
     [SLIDE_OUTPUT_STRESS] = {.name = "stress",
                              .components = 2,
                              .unit = "",
@@ -86,7 +87,7 @@ static const cutis_output_info slide_outputs[SLIDE_OUTPUT_COUNT] = {
         {.name = "folds",
          .components = 3,
          .unit = "",
-         .help = "direction across wrinkles in the rest pose, as long as the share of skin they take up"},
+         .help = "direction across wrinkles in the rest pose; its length is the compressed share of the skin"},
     [SLIDE_OUTPUT_ATTACHED] =
         {.name = "attached",
          .components = 1,
@@ -97,7 +98,7 @@ static const cutis_output_info slide_outputs[SLIDE_OUTPUT_COUNT] = {
                              .domain = CUTIS_DOMAIN_CORNER,
                              .components = 2,
                              .unit = "",
-                             .help = "the same in the face's own island, which never jump: for interpolation in time"},
+                             .help = "the same in the face's own island, without jumps: for interpolation in time"},
 };
 
 /* ---- the step ---- */
@@ -146,11 +147,9 @@ static void slide_step(const void *data, void *memory, void *scratch, const solv
     if (model->pull[0]) slide_pull(model, &state, &s, jobs);
     kit_lap(&clock, stats, SLIDE_PART_COUPLING);
 
-    /* the skin */
     slide_advance(model, &state, &s, input, stats);
     clock = clock_seconds();
 
-    /* what is shown */
     memcpy(points, state.surface, 3 * count * sizeof(float));
     if (model->vertices) {
         slide_skin_points(model, &s, state.places, jobs);

@@ -333,7 +333,6 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
         return;
     }
 
-    /* triangle by triangle */
     for (int crossing = 0; crossing < CROSSING_LIMIT; crossing++) {
         const slide_chart *chart = &atlas->charts[t];
         double rate[3];

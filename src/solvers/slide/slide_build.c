@@ -128,11 +128,10 @@ static void build_attachments(slide_model *model, const solver_build *build, uin
     }
 
     if (held > warn_share * asked)
-        kit_warn(
-            build,
-            "the skin holds to %d of %d points by itself: tips, where no tangent plane is to slide in, and points that "
-            "belong to several sheets of surface; render --color attached shows them",
-            held, asked);
+        kit_warn(build,
+                 "the skin is attached automatically at %d of %d points: tips without a tangent plane, and points of "
+                 "several surface sheets; render --color attached shows them",
+                 held, asked);
 }
 
 static bool may_move(const slide_model *model, int point)
@@ -145,7 +144,6 @@ static void build_region(slide_model *model, int *points, int *triangles, int *a
 {
     const mesh *m = model->atlas.mesh;
 
-    /* points */
     for (int i = 0; i < model->point_count; i++)
         if (may_move(model, i)) points[model->free_count++] = i;
 
@@ -232,7 +230,6 @@ static void build_islands(const slide_model *model, const uint8_t *seams, uint8_
  * island t begins is at t + 1. edges NULL: only their number. */
 static int build_seams(const slide_model *model, const uint8_t *seams, int *first, int *edges)
 {
-    /* count per island */
     int count = 0;
     for (int t = 0; t < model->triangle_count && !edges; t++) {
         for (int k = 0; k < 3; k++) {
@@ -292,7 +289,6 @@ static void build_links(slide_model *model, int *order, int *equations, int *ind
         }
     }
 
-    /* by turns */
     int length = (model->free_count + STRANDS - 1) / STRANDS;
     count = 0;
     for (int first = 0; first < length; first++) {

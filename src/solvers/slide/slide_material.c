@@ -301,7 +301,6 @@ static void make_degenerate_frame(const d4 d1[3], const d4 normal[3], int lane, 
         size += unit[e] * unit[e];
     }
 
-    /* the unit normal */
     for (int e = 0; e < 3; e++) unit[e] = size > 0 ? unit[e] / sqrt(size) : e == 2;
 
     /* along the first edge, if it has a length */

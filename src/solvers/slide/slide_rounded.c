@@ -212,11 +212,9 @@ cutis_result slide_patches_build(slide_atlas *atlas, arena *memory, cutis_error 
     /* derivatives at the points */
     for (int i = 0; i < m->point_count; i++) point_derivative(atlas, i, derivatives[i]);
 
-    /* corners and edges */
     for (int t = 0; t < m->triangle_count; t++) edge_controls(atlas, t, (const double(*)[6])derivatives, patches[t]);
     share_edges(atlas, patches);
 
-    /* inside */
     for (int t = 0; t < m->triangle_count; t++)
         for (int i = 0; i < 3; i++) mean_control(patches[t], RING + i, CORNER + i, EDGE + 2 * i, EDGE + 2 * i + 1);
 
@@ -273,7 +271,6 @@ slide_spot slide_place_rounded(const slide_atlas *atlas, const slide_place *plac
     d4 q_i = u * p200 + v * p110 + s * p101, q_j = u * p110 + v * p020 + s * p011;
     d4 q_s = u * p101 + v * p011 + s * p002;
 
-    /* the flat triangle */
     d4 x0 = d4_load(atlas->positions + 3 * c[0]), x1 = d4_load(atlas->positions + 3 * c[1]);
     d4 x2 = d4_load(atlas->positions + 3 * c[2]);
     d4 position = w[0] * x0 + w[1] * x1 + w[2] * x2 + (u * q_i + v * q_j + s * q_s);

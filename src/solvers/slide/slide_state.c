@@ -28,7 +28,6 @@ size_t slide_state_view(const slide_model *model, void *memory, slide_state *s)
     /* where material points are */
     s->tracks = KIT_CARVE(&block, slide_place, model->vertices ? points : 0);
 
-    /* outputs */
     s->sliding = KIT_CARVE(&block, float, 3 * vertices);
     s->stress = KIT_CARVE(&block, float, 2 * vertices);
     s->wrinkle = KIT_CARVE(&block, float, vertices);
@@ -57,7 +56,6 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->jacobians = kit_carve(&block, points, sizeof *s->jacobians);
     s->inertia = kit_carve(&block, points, sizeof *s->inertia);
 
-    /* elements */
     s->shapes = kit_carve(&block, triangles, sizeof *s->shapes);
     s->hessians = kit_carve(&block, triangles + 1, sizeof *s->hessians);
     s->gradients = kit_carve(&block, triangles, sizeof *s->gradients);
@@ -79,7 +77,6 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->image = kit_carve(&block, 2 * points, sizeof *s->image);
     s->smooth = kit_carve(&block, 2 * points, sizeof *s->smooth);
 
-    /* a step */
     double **arrays[] = {&s->product,        &s->forward,   &s->solution,     &s->goal,         &s->guess,
                          &s->moved,          &s->way,       &s->first_forces, &s->outer_forces, &s->velocities,
                          &s->old_velocities, &s->old_gains, &s->first_gains};

@@ -176,7 +176,6 @@ static void store_metrics(const pass *p, const int triangles[4], const d4 metric
     for (int lane = 0; lane < 4; lane++) turns[lane] = d4_load(atlas->turns[triangles[lane]][0]);
     d4_transpose(turns);
 
-    /* turned */
     for (int k = 0; k < 3; k++) {
         d4 co = turns[(2 * k) % 4], si = turns[(2 * k + 1) % 4];
         for (int lane = 0; lane < 4 && k == 2; lane++) {
@@ -529,7 +528,6 @@ static void add_ligament(const slide_model *model, const slide_scratch *s, int i
         jj[2] += j[2 * e + 1] * j[2 * e + 1];
     }
 
-    /* force and stiffness */
     for (int e = 0; e < 2; e++) f[e] += pull * (length - model->slack) * u[e];
     k[0] += pull * (across * jj[0] + (1 - across) * u[0] * u[0]);
     k[1] += pull * (across * jj[1] + (1 - across) * u[0] * u[1]);
@@ -613,7 +611,6 @@ void slide_system_assemble(const slide_model *model, slide_scratch *s, const sli
 void slide_system_outer(const slide_model *model, slide_scratch *s, const cutis_drag *drags, int drag_count,
                         double share)
 {
-    /* gravity */
     memset(s->outer_forces, 0, 2 * (size_t)model->point_count * sizeof(double));
     for (int i = 0; i < model->point_count && model->gravity != 0; i++) {
         double weight = share * model->gravity * model->areas[i];
@@ -621,7 +618,6 @@ void slide_system_outer(const slide_model *model, slide_scratch *s, const cutis_
         s->outer_forces[2 * i + 1] -= weight * s->gammas[i][3];
     }
 
-    /* drags */
     for (int i = 0; i < drag_count; i++) {
         if (drags[i].vertex < 0 || drags[i].vertex >= model->character->vertex_count) continue;
         int point = model->character->vertex_points[drags[i].vertex];

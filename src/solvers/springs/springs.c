@@ -16,15 +16,16 @@
 #include "solvers/springs/springs.h"
 
 static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
-    [SPRINGS_REFERENCE] = {PARAMETER_CHOICE("reference", 4, "lbs|dqs|metaballs|dffd|auto"), .per_bone = true,
-                           .help =
-                               "reference shape that the skin is anchored to; auto chooses for each bone by measuring"},
+    [SPRINGS_REFERENCE] =
+        {PARAMETER_CHOICE("reference", 4, "lbs|dqs|metaballs|dffd|auto"), .per_bone = true,
+         .help = "reference shape that the skin is anchored to; auto measures and selects it for each bone"},
     [SPRINGS_INTEGRATOR] = {PARAMETER_CHOICE("integrator", 0, "fast|rk4"),
                             .help = "integrator: accelerated descent, or adaptive Runge-Kutta"},
     [SPRINGS_ITERATIONS] = {PARAMETER_INT("iterations", 600, 1, 10000),
                             .help = "largest number of iterations per substep (rk4: eight times as many steps)"},
-    [SPRINGS_TOLERANCE] = {PARAMETER_FLOAT("tolerance", 2e-4, 1e-6, 0.01, "size"),
-                           .help = "net force at equilibrium, as the anchor elongation that it would cause"},
+    [SPRINGS_TOLERANCE] =
+        {PARAMETER_FLOAT("tolerance", 2e-4, 1e-6, 0.01, "size"),
+         .help = "tolerance of the net force at equilibrium, as the anchor elongation that it would cause"},
     [SPRINGS_FLESH_YOUNG] = {PARAMETER_FLOAT("flesh_young", 30, 0.1, 10000, "kPa"), .former = "flesh", .per_bone = true,
                              .help = "Young's modulus of the flesh between skin and bone"},
     [SPRINGS_STRETCH] = {PARAMETER_FLOAT("stretch", 0.2, 0, 100, ""), .per_bone = true,
@@ -34,11 +35,11 @@ static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
     [SPRINGS_BONE_RADIUS] = {PARAMETER_FLOAT("bone_radius", 0.5, 0, 0.95, ""), .former = "bone", .per_bone = true,
                              .help = "bone radius, relative to the distance of the nearest skin from its line"},
     [SPRINGS_BULGE] = {PARAMETER_FLOAT("bulge", 0.8, 0, 1, ""), .per_bone = true,
-                       .help = "share of the flesh pressed in that comes out beside"},
+                       .help = "share of displaced flesh that bulges out beside a contact"},
     [SPRINGS_SELF_COLLISION] = {PARAMETER_BOOL("self_collision", 1), .former = "contact",
                                 .role = CUTIS_PARAMETER_SELF_COLLISION, .help = "self-collision of the skin"},
     [SPRINGS_CONTACT_GAP] = {PARAMETER_FLOAT("contact_gap", 0.001, 0.00001, 0.02, "size"), .former = "thickness",
-                             .help = "least distance that contact keeps"},
+                             .help = "minimum distance kept by contact"},
     [SPRINGS_FRICTION] = {PARAMETER_FLOAT("friction", 0.8, 0, 2, ""), .per_bone = true,
                           .help = "Coulomb friction coefficient of the skin, and of props without their own"},
     [SPRINGS_GRAVITY] = {PARAMETER_FLOAT("gravity", 9.81, -100, 100, "m/s2"),
@@ -46,12 +47,12 @@ static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
     [SPRINGS_PROP_DAMPING] = {PARAMETER_FLOAT("prop_damping", 1, 0, 100, "1/s"), .former = "damping",
                               .role = CUTIS_PARAMETER_DAMPING, .help = "decay rate of the motion of free props"},
     [SPRINGS_STAND] = {PARAMETER_BOOL("stand", 1),
-                       .help = "free props rest on a floor at their start height, as wide as they are"},
+                       .help = "free props rest on a support at their start height, with their own width"},
     [SPRINGS_UNIT] = {KIT_PARAMETER_UNIT},
     [SPRINGS_CONTROL_RINGS] = {PARAMETER_INT("control_rings", 0, 0, 8), .per_bone = true,
-                               .help = "dffd: rings of control points along a bone; 0 chooses by its length"},
+                               .help = "dffd: rings of control points along a bone; 0: from its length"},
     [SPRINGS_CONTROL_RADIUS] = {PARAMETER_FLOAT("control_radius", 1.25, 0.6, 3, ""), .per_bone = true,
-                                .help = "dffd: radius of the rings, relative to the body there"},
+                                .help = "dffd: radius of the rings, relative to the body's radius there"},
 };
 
 static const char *const springs_parts[] = {"reference", "contact", "equilibrium", "adjustment", "other"};
@@ -62,7 +63,7 @@ static const cutis_output_info springs_outputs[] = {
      .components = 3,
      .unit = "N",
      .palette = CUTIS_PALETTE_TOUCH,
-     .help = "force on the skin by what it touches"},
+     .help = "contact force on the skin"},
 };
 
 /* Distance of the skin from its reference at which it counts as torn, in sizes. */
@@ -208,7 +209,6 @@ static void substep(springs_run *run, cutis_step_stats *stats)
     run->contact_count = 0;
     kit_lap(&clock, stats, PART_REFERENCE);
 
-    /* contacts */
     if (contacts && !*recovering) {
         gives_find(run);
         springs_contacts_find(run);
@@ -315,7 +315,7 @@ static long springs_element_count(const void *data)
 extern const solver solver_springs;
 const solver solver_springs = {
     .info = {.name = "springs",
-             .summary = "skin of springs anchored to a reference shape, that touches, grasps and feels",
+             .summary = "skin of springs anchored to a reference shape, with contact, grasping and touch forces",
              .paper = "F. Cordier, N. Magnenat-Thalmann, Integrated system for skin deformation",
              .element = "springs",
              .parts = springs_parts,

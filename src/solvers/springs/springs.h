@@ -149,7 +149,6 @@ typedef struct springs_model {
     bvh tree; /* of the skin alone, scaled */
     int rest_intersections;
     float spectral; /* radius of the Jacobi iteration, for its acceleration */
-    /* Parameters in force. */
     bool rk4, self_contact, stand;
     int iterations;
     float tolerance, contact_tolerance; /* of forces, of corrections by contacts; sizes */

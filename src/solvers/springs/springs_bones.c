@@ -36,7 +36,6 @@ static vec3 tip_find(const solver_build *build, int joint, vec3 from)
         }
     }
 
-    /* towards it */
     if (!(total > 0)) return from;
     vec3 mean = {(float)(sum[0] / total), (float)(sum[1] / total), (float)(sum[2] / total)};
     vec3 way = vec3_normalize(vec3_sub(mean, from));
@@ -127,7 +126,6 @@ cutis_result springs_bones_build(const solver_build *build, springs_bones *bones
         }
     }
 
-    /* the mean distance */
     for (int b = 0; b < bones->count; b++) {
         springs_bone *bone = &bones->bones[b];
         bone->radius = MAX(totals[b] > 0 ? sums[b] / totals[b] : 0, 1e-4f * c->size);
@@ -220,7 +218,6 @@ void springs_bone_sections(const solver_build *build, const springs_bones *bones
         }
     }
 
-    /* their ellipses */
     for (int k = 0; k < count; k++) {
         springs_section *s = &sections[k];
         float turn[2], centre[2];

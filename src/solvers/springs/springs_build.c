@@ -66,7 +66,6 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
     const cutis_character *character = b->build->character;
     const point_weights *weights = b->build->weights;
 
-    /* room */
     int n = character->joint_count, used = 0;
     b->bones = ARENA_ARRAY(scratch, bone_line, n + 1);
     vec3 *ends = ARENA_ARRAY(scratch, vec3, 2 * (size_t)n + 1), *sums = ARENA_ARRAY(scratch, vec3, n + 1);
@@ -75,12 +74,10 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
     float *rest = ARENA_ARRAY(scratch, float, 3 * (size_t)b->model->point_count + 3);
     if (scratch->failed) return error_memory(error, "the bones of solver springs");
 
-    /* points in sizes */
     for (int i = 0; i < 3 * b->model->point_count; i++)
         rest[i] = (b->build->mesh->positions[i] - b->model->centre[i % 3]) / b->model->size;
     b->rest = rest;
 
-    /* joints at rest */
     for (int j = 0; j < n; j++) {
         vec3 at = joint_bind_place(&character->joints[j]);
         b->bones[j].joint = vec3_scale(vec3_sub(at, vec3_load(b->model->centre)), 1 / b->model->size);
@@ -353,7 +350,6 @@ static cutis_result edges_build(builder *b, cutis_error *error)
     springs_edges *edges = &m->edges;
     arena *memory = b->build->memory;
 
-    /* room */
     edges->count = b->build->mesh->edge_count;
     edges->blocks = LANE_BLOCKS(edges->count);
     size_t lanes = (size_t)edges->blocks * LANES;

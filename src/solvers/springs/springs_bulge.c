@@ -67,7 +67,6 @@ static void volume_spread(const springs_run *run, int p, const float *inwards, f
     int *queue = run->w.queue, count = 1;
     uint8_t *marks = run->w.marks;
 
-    /* points within reach */
     float reach = MAX(REACH * m->flesh[p], REACH_EDGES * m->surface.edge_mean), total = 0;
     vec3 at = vec3_load(rest + 3 * p);
     queue[0] = p;

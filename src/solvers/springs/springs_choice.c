@@ -252,7 +252,6 @@ cutis_result springs_shapes_choose(const solver_build *build, const skinning *sk
 {
     const cutis_character *c = build->character;
 
-    /* room */
     size_t floats = 3 * (size_t)build->mesh->point_count + 1;
     size_t scratch_size = skinning_scratch_count(skin) * sizeof(float);
     scratch_size = MAX(scratch_size, springs_metaballs_scratch_size(metaballs));

@@ -169,7 +169,6 @@ void springs_contact_shift(const springs_contact *c, const float *give, vec3 imp
 /* Move what takes part by an impulse in newtons, nodes at x (NULL: bodies alone); the force stays in the balance. */
 static void contact_apply(springs_run *run, const springs_contact *c, vec3 impulse, float *x)
 {
-    /* nodes */
     vec3 shifts[4];
     springs_contact_shift(c, run->w.give, impulse, shifts);
     for (int i = 0; i < c->count; i++) {
@@ -178,7 +177,6 @@ static void contact_apply(springs_run *run, const springs_contact *c, vec3 impul
         vec3_store(push, vec3_madd(vec3_load(push), impulse, c->w[i]));
     }
 
-    /* bodies */
     for (int side = 0; side < 2; side++) {
         if (c->body[side] < 0) continue;
         springs_motion *motion = run->w.motions + c->body[side];
@@ -378,7 +376,6 @@ static void pair_add(springs_run *run, const contact_pair *pair)
     if (fixed[0] && fixed[1]) return;
     if (fixed[1] && first == 1) return; /* a point on a collider's face meets its plane, see colliders_add */
 
-    /* both sides */
     springs_contact c = {.body = {-1, -1}, .normal = pair->normal, .gap = pair->gap};
     if ((fixed[0] || fixed[1]) && pair_inverted(run, pair, first)) c.normal = vec3_scale(c.normal, -1);
     side_add(run, &c, 0, pair->v, pair->weights, first);
@@ -528,7 +525,6 @@ void springs_contacts_find(springs_run *run)
     colliders_add(run);
     stands_add(run);
 
-    /* pairs of surfaces */
     if (m->self_contact || m->prop_count > 0) {
         int count = contact_search(&m->surface, &run->w.contact, run->w.start, run->w.end, &options, run->input->jobs);
         for (int i = 0; i < count; i++) pair_add(run, run->w.contact.pairs + i);
@@ -544,7 +540,6 @@ static float contact_correct(springs_run *run, springs_contact *c, float *x)
     float value = c->value = vec3_dot(c->normal, d) - c->gap;
     if (value >= 0 && c->lambda <= 0) return 0;
 
-    /* Reaction. */
     float mobility = c->nodes + c->mobility;
     if (!(mobility > 0)) return 0;
     float next = MAX(c->lambda - (value + c->cushion * c->lambda) / (mobility + c->cushion), 0.0f);
@@ -613,7 +608,6 @@ static void bodies_step(springs_run *run)
         motion->give_turn = mat3_multiply(w, product);
         motion->back = mat3_transpose(product);
 
-        /* its own step */
         vec3 move, turn;
         body_imbalance(run, b, &move, &turn);
         motion->shift = vec3_add(motion->shift, move);
@@ -653,7 +647,6 @@ static void whole_step(springs_run *run, int index)
         hold_add(&holds, soft->mass[i] * inertia, arm);
     }
 
-    /* contacts that bear */
     int count = run->local ? run->active_count : run->contact_count;
     for (int i = 0; i < count; i++) {
         const springs_contact *c = run->w.contacts + (run->local ? run->w.active[i] : i);
@@ -801,7 +794,6 @@ bool springs_contacts_adjust(springs_run *run)
         if (!moved) break;
     }
 
-    /* hand over */
     for (int p = 0; p < m->point_count + m->soft_points; p++)
         memcpy(run->s.x + NODE * p, run->w.end + 3 * p, 3 * sizeof(float));
     return stats.failed;
@@ -867,7 +859,6 @@ void springs_contacts_keep(springs_run *run)
         run->s.reports[i].bone = -1;
     }
 
-    /* what bears */
     for (int i = 0; i < run->contact_count; i++) {
         const springs_contact *c = run->w.contacts + i;
         if (!(c->lambda > 0)) continue;
@@ -889,7 +880,6 @@ void springs_contacts_keep(springs_run *run)
             vec3_store(memory->shear, c->shear);
         }
 
-        /* what it touches */
         for (int side = 0; side < 2; side++) {
             if (c->prop[side] >= 0) run->s.bodies[c->prop[side]].touching = 1;
 

@@ -390,7 +390,6 @@ static void shares_correct(const dffd_builder *b, vec3 x, const int *entries, do
         }
     }
 
-    /* the corrected shares */
     for (int i = 0; i < count; i++) {
         vec3 c = b->controls[entries[i]].rest;
         double factor = 1 + m[0][4] / m[0][0];
@@ -450,7 +449,6 @@ static cutis_result controls_finish(dffd_builder *b, cutis_error *error)
     springs_dffd *d = b->dffd;
     arena *memory = b->build->memory;
 
-    /* room */
     int n = b->count;
     d->count = n;
     d->controls = ARENA_ARRAY(memory, float, 3 * (size_t)n + 1);
@@ -547,7 +545,6 @@ static cutis_result dffd_make(dffd_builder *b, const uint8_t *marks, cutis_error
     cutis_result result = springs_hinges_build(bones, &d->hinges, b->build->memory, error);
     if (result) return result;
 
-    /* room */
     b->capacity = bones->count * (RING_LIMIT + 4) * (RING_POINTS + 2);
     b->areas = ARENA_ARRAY(b->temporary, float, m->point_count + 1);
     b->controls = ARENA_ARRAY(b->temporary, control, b->capacity + 8 * bones->joint_count + 1);

@@ -77,7 +77,6 @@ typedef struct edge_lanes {
 
 static inline edge_lanes edge_geometry(const float *x, const int *nodes)
 {
-    /* the edge */
     const vfloat tiny = v_set(1e-24f), one = v_set(1);
     edge_lanes g;
     vvec b = vv_gather(x, nodes), c = vv_gather(x, nodes + LANES), e = vv_sub(c, b);

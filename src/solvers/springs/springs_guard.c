@@ -97,7 +97,6 @@ static void shape_carry(const guard *g, const float *now, const float *before, f
 {
     const float *mass = g->soft->mass + g->first;
 
-    /* centres of mass */
     vec3 from = {0, 0, 0}, to = {0, 0, 0};
     float total = 0;
     for (int i = 0; i < g->count; i++) {

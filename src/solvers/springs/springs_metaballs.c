@@ -259,7 +259,6 @@ static cutis_result blocks_build(const solver_build *build, const springs_bones 
     m->block_count = LANE_BLOCKS(count);
     m->used_count = LANE_BLOCKS(marked);
 
-    /* room */
     size_t places = (size_t)m->block_count * LANES;
     m->points = ARENA_ARRAY(build->memory, int, places + 1);
     m->levels = ARENA_ARRAY(build->memory, float, places + 1);
@@ -407,7 +406,6 @@ static cutis_result starts_build(const solver_build *build, springs_metaballs *m
 {
     const point_weights *weights = build->weights;
 
-    /* room */
     int places = m->used_count * LANES;
     size_t total = 0;
     for (int i = 0; i < places; i++) {

@@ -37,7 +37,6 @@ static void node_scale(const solver_build *build, const springs_model *m, spring
 /* Node numbers: soft surfaces, rigid surfaces, inner nodes. */
 static void nodes_assign(springs_model *m)
 {
-    /* surfaces */
     int at = m->point_count;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < m->prop_count; i++) {
@@ -51,7 +50,6 @@ static void nodes_assign(springs_model *m)
                 m->rigid_points += prop->point_count;
         }
 
-    /* what lies inside */
     m->contact_count = at;
     for (int i = 0; i < m->prop_count; i++) {
         springs_prop *prop = m->props + i;
@@ -108,7 +106,6 @@ static cutis_result soft_finish(springs_model *m, arena *memory, arena *scratch,
 
 static cutis_result mesh_join(const solver_build *build, springs_model *m, arena *scratch, cutis_error *error)
 {
-    /* room */
     const mesh *skin = build->mesh;
     int triangles = skin->triangle_count;
     for (int i = 0; i < m->prop_count; i++) triangles += m->props[i].triangle_count;
@@ -116,7 +113,6 @@ static cutis_result mesh_join(const solver_build *build, springs_model *m, arena
     int *corners = ARENA_ARRAY(scratch, int, 3 * (size_t)triangles + 3);
     if (scratch->failed) return error_memory(error, "the contact mesh");
 
-    /* the skin */
     for (int p = 0; p < m->point_count; p++)
         for (int k = 0; k < 3; k++) positions[3 * p + k] = (skin->positions[3 * p + k] - m->centre[k]) / m->size;
     memcpy(corners, skin->triangles, 3 * (size_t)skin->triangle_count * sizeof *corners);
@@ -176,7 +172,6 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
     arena *memory = build->memory, scratch = arena_create(&build->allocator);
     cutis_result result = CUTIS_OK;
 
-    /* memory */
     for (int i = 0; i < character->prop_count; i++) m->prop_count += !prop_is_plane(character->props + i);
     m->props = ARENA_ARRAY(memory, springs_prop, m->prop_count + 1);
     m->prop_of = ARENA_ARRAY(memory, int, character->prop_count + 1);
@@ -314,7 +309,6 @@ void springs_props_reset(springs_run *run, const float *joints)
             lowest = MIN(lowest, p.y);
         }
 
-        /* where it stands */
         springs_report *report = run->s.reports + prop->index;
         report->stand[0] = body->centre[0];
         report->stand[1] = lowest;
@@ -355,7 +349,6 @@ void springs_bodies_predict(springs_run *run)
         const springs_prop *prop = m->props + i;
         if (prop->soft) continue;
 
-        /* where it was */
         springs_body *next = run->w.predicted + i;
         *next = run->s.bodies[i];
         run->w.inertia[i] = (mat3){{0}};

@@ -113,7 +113,6 @@ static void choice_tell(const solver_build *build, int parameter, const springs_
         if (length > 0) used = MIN(used + (size_t)length, sizeof names - 1);
     }
 
-    /* say so */
     if (counts[SPRINGS_SHAPE_LBS] == 0) {
         kit_note(build, "reference shape: metaballs at %d bones, dffd at %d", counts[SPRINGS_SHAPE_METABALLS],
                  counts[SPRINGS_SHAPE_DFFD]);
@@ -297,7 +296,6 @@ void springs_reference_evaluate(const springs_reference *r, const float *skin, f
         if (r->used[s]) job.shapes[s] = shapes[s];
     }
 
-    /* skinning */
     if (r->used[SPRINGS_SHAPE_LBS]) skinning_linear(&r->skin, skin, work, jobs, shapes[SPRINGS_SHAPE_LBS]);
     if (r->used[SPRINGS_SHAPE_DQS]) springs_dual(&r->skin, &pose, work, jobs, shapes[SPRINGS_SHAPE_DQS]);
 

@@ -108,7 +108,6 @@ static void cap_close(const cap *c, const double normal[3], polyhedron *p)
     double middle[3] = {0, 0, 0}, u[3], v[3], angles[FACE_LIMIT];
     int order[FACE_LIMIT];
 
-    /* the middle */
     for (int i = 0; i < c->count; i++)
         for (int a = 0; a < 3; a++) middle[a] += c->corners[i].x[a] / c->count;
 
@@ -124,7 +123,6 @@ static void cap_close(const cap *c, const double normal[3], polyhedron *p)
     v[2] = normal[0] * u[1] - normal[1] * u[0];
     double u_length = sqrt(dot3(u, u)), v_length = sqrt(dot3(v, v));
 
-    /* by angle */
     for (int i = 0; i < c->count; i++) {
         const double *x = c->corners[i].x, d[3] = {x[0] - middle[0], x[1] - middle[1], x[2] - middle[2]};
         double angle = pseudo_angle(dot3(d, u) / u_length, dot3(d, v) / v_length);
@@ -137,7 +135,6 @@ static void cap_close(const cap *c, const double normal[3], polyhedron *p)
         order[at] = i;
     }
 
-    /* as a face */
     int face = p->face_count++;
     p->corner_counts[face] = MIN(c->count, CORNER_LIMIT);
     for (int i = 0; i < p->corner_counts[face]; i++) p->corners[face][i] = c->corners[order[i]];
@@ -180,7 +177,6 @@ static bool polyhedron_clip(const polyhedron *in, const double normal[3], double
                 cap_corner(&edge, &c, 2 * tolerance);
             }
 
-            /* what is kept */
             if (side <= slack && kept < CORNER_LIMIT) to[kept++] = *at;
             if (fabs(side) <= slack) cap_corner(&edge, at, 2 * tolerance);
             from = at;
@@ -214,7 +210,6 @@ static double polyhedron_volume(const polyhedron *p)
     for (int f = 0; f < p->face_count; f++) {
         double six = 0, first[3], b[3], c[3];
 
-        /* fans of triangles */
         for (int a = 0; a < 3; a++) first[a] = p->corners[f][0].x[a] - middle[a];
         for (int k = 1; k + 1 < p->corner_counts[f]; k++) {
             for (int a = 0; a < 3; a++) {

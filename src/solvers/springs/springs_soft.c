@@ -82,7 +82,6 @@ static cutis_result lattice_build(const springs_prop *prop, float spacing, shape
         if (prop->source->shape != CUTIS_PROP_BOX) s->cells[k] = MAX(s->cells[k] + s->cells[k] % 2, 6);
     }
 
-    /* room */
     const int *c = s->cells;
     int total = (c[0] + 1) * (c[1] + 1) * (c[2] + 1);
     s->lattice = ARENA_ARRAY(memory, int, total);
@@ -91,7 +90,6 @@ static cutis_result lattice_build(const springs_prop *prop, float spacing, shape
     s->triangles = ARENA_ARRAY(memory, int, 3 * s->triangle_count);
     if (memory->failed) return error_memory(error, "a prop");
 
-    /* The surface first. */
     int node = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int z = 0; z <= c[2]; z++)
@@ -184,7 +182,6 @@ static cutis_result filled_build(const solver_build *build, springs_prop *prop, 
     /* a rigid prop needs no more */
     if (!prop->soft || s->triangle_count == 0) return CUTIS_OK;
 
-    /* what lies inside */
     bvh tree;
     cutis_result result = bvh_build(&tree, s->triangle_count, s->triangles, s->nodes, memory, error);
     if (result != CUTIS_OK) return result;
@@ -226,7 +223,6 @@ static double volume_moments(const shape *s, double centre[3], double second[9])
                      p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0]);
         volume += six / 6;
 
-        /* moments of it */
         for (int i = 0; i < 3; i++) {
             double sum = p[0][i] + p[1][i] + p[2][i];
             centre[i] += six / 24 * sum;
@@ -268,8 +264,8 @@ static cutis_result masses_find(const springs_model *m, springs_prop *prop, shap
 
     if (!solid && !prop->fixed && (prop->soft || !(mass > 0)))
         return error_set(error, CUTIS_ERROR_DATA,
-                         "prop \"%s\" encloses no volume, so that it has no weight and cannot be filled: close its "
-                         "surface, turn its faces outwards, or give a rigid one a mass",
+                         "prop \"%s\" encloses no volume, so it has no mass and cannot be filled; close its surface, "
+                         "orient its faces outwards, or set the mass of a rigid prop",
                          prop->source->name);
 
     if (!(mass > 0)) mass = solid ? 1000 * *volume * cubic : 1;
@@ -372,7 +368,6 @@ static void filled_springs(const shape *s, spring_list *list)
     int first = s->inner_count >= 4 ? s->point_count : 0;
     int count = s->inner_count >= 4 ? s->inner_count : s->point_count;
 
-    /* links inwards */
     for (int i = 0; i < s->point_count + s->inner_count; i++) {
         int links = nearest_find(s, i, first, count, LINKS, found);
         for (int k = 0; k < links; k++) {
@@ -455,7 +450,6 @@ static void filled_tetras(springs_soft *soft, const shape *s)
         }
     }
 
-    /* and the surface */
     for (int k = 0; k < s->triangle_count; k++) {
         const int *c = s->triangles + 3 * k;
         int nearest;
@@ -488,7 +482,6 @@ static cutis_result cells_add(arena *memory, springs_model *m, springs_prop *pro
     soft->volumes = volumes;
     soft->pressure = pressure;
 
-    /* its own */
     if (s->lattice)
         lattice_tetras(soft, s);
     else
@@ -511,7 +504,6 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
     springs_soft *soft = &m->soft;
     int nodes = s->point_count + s->inner_count;
 
-    /* its springs */
     spring_list list = {.capacity = s->lattice ? 13 * nodes : 3 * s->triangle_count + LINKS * nodes};
     arena scratch = arena_create(&build->allocator);
     list.ends = ARENA_ARRAY(&scratch, int, 2 * (size_t)list.capacity + 2);
@@ -547,7 +539,6 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
         memcpy(mass, soft->mass, (size_t)soft->node_count * sizeof *mass);
     }
 
-    /* lengths at rest */
     double length = 0;
     for (int i = 0; i < list.count; i++) {
         const int *e = list.ends + 2 * i;
@@ -571,7 +562,6 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
     for (int i = 0; i < nodes; i++)
         mass[soft->node_count + i] = (float)((double)prop->mass * (i < s->point_count ? 0.5 : 1) / weights);
 
-    /* hand over */
     prop->first_spring = soft->spring_count;
     prop->spring_count = list.count;
     prop->first_soft = soft->node_count;
@@ -613,7 +603,7 @@ cutis_result springs_shape_build(const solver_build *build, springs_model *m, sp
         result = filled_build(build, prop, s.spacing, &s, &scratch, error);
     } else if (source->shape == CUTIS_PROP_PLANE) {
         result = error_set(error, CUTIS_ERROR_DATA,
-                           "prop \"%s\" is a plane, which has no end and cannot move freely: make it a collider",
+                           "prop \"%s\" is a plane, which is infinite and cannot move freely; make it a collider",
                            source->name);
     } else {
         const float *size = source->size, *k = prop->scale;

@@ -24,7 +24,6 @@ static springs_state state_view(const springs_model *m, void *memory, size_t *si
     s.bulge = KIT_CARVE(&block, float, m->point_count);
     s.turns = KIT_CARVE(&block, float, (size_t)m->joint_count * 4);
 
-    /* props */
     s.velocity = KIT_CARVE(&block, float, (size_t)m->soft.node_count *NODE);
     s.bodies = KIT_CARVE(&block, springs_body, m->prop_count);
     s.reports = KIT_CARVE(&block, springs_report, m->character->prop_count);
@@ -52,7 +51,6 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     size_t points = (size_t)m->contact_count;
     size_t soft = (size_t)m->soft.node_count * NODE;
 
-    /* forces */
     s.rest = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES);
     s.cosine = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES);
     s.sine = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES);
@@ -63,7 +61,6 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     s.force = KIT_CARVE(&block, float, nodes);
     s.give = KIT_CARVE(&block, float, m->node_count);
 
-    /* iterates */
     s.next = KIT_CARVE(&block, float, nodes);
     s.last = KIT_CARVE(&block, float, nodes);
     s.unrest = KIT_CARVE(&block, float, m->point_count);
@@ -86,7 +83,6 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     s.predicted = KIT_CARVE(&block, springs_body, m->prop_count);
     s.inertia = KIT_CARVE(&block, mat3, m->prop_count);
 
-    /* contacts */
     s.contacts = KIT_CARVE(&block, springs_contact, s.contact_capacity);
     s.active = KIT_CARVE(&block, int, s.contact_capacity);
     s.planes = KIT_CARVE(&block, contact_plane, m->colliders.count > 0 ? (size_t)s.plane_capacity : 0);
@@ -206,7 +202,6 @@ void springs_prop_get(const void *data, const void *state, int index, cutis_prop
     prop->bone = report->bone_depth > 0 ? report->bone : -1;
     prop->bone_depth = report->bone_depth * m->size;
 
-    /* where it is */
     if (m->prop_of[index] < 0) return;
     const springs_prop *own = m->props + m->prop_of[index];
     if (own->fixed) return;
@@ -224,7 +219,6 @@ void springs_prop_get(const void *data, const void *state, int index, cutis_prop
         prop->transform[4 * row + 3] = (&origin.x)[row];
     }
 
-    /* its shape */
     if (!own->soft) return;
     prop->vertex_count = own->vertex_count;
     prop->triangle_count = own->shown_count;

@@ -68,7 +68,6 @@ static void props_mark(springs_run *run)
 
     memset(marks, 0, (size_t)m->point_count);
 
-    /* what is touched */
     for (int i = 0; i < run->contact_count; i++) {
         const springs_contact *c = run->w.contacts + i;
         bool free = false;
@@ -81,7 +80,6 @@ static void props_mark(springs_run *run)
         }
     }
 
-    /* what moves along */
     for (int i = 0; i < count; i++)
         for (int k = m->skin->point_neighbour_first[queue[i]]; k < m->skin->point_neighbour_first[queue[i] + 1]; k++) {
             int p = m->skin->point_neighbours[k];
@@ -141,7 +139,6 @@ int springs_yield_update(springs_run *run)
     for (int p = 0; p < n; p++) count += released[p] > 0;
     if (count == 0) return 0;
 
-    /* what crosses */
     bvh tree = m->tree;
     tree.nodes = run->w.nodes;
     memcpy(tree.nodes, m->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));

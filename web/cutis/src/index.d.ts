@@ -348,7 +348,7 @@ export interface BakeFigures {
   buildSeconds: number;
   volumeMin: number;
   volumeMax: number;
-  /** JSON of docs/REPORT.md */
+  /** JSON of docs/reference/report.md */
   report: Record<string, unknown>;
   warnings: string[];
   quality: Record<string, number> | null;
