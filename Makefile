@@ -3,7 +3,7 @@
 #   make demo     the flexed arm under every solver: table and pictures
 #   make check    the tests of one build that take seconds
 #   make test     all tests: other compilers, sanitizers, installation; the large extras below where they are installed
-# Further: bench, lint, golden, format, install, clean. Large extras, which each install what they run:
+# Further: bench, lint, golden, format, install, clean, reference (tables of parameters and functions, build/docs). Large extras, which each install what they run:
 #   make test-blender    Blender plays what was baked
 #   make blender-addon   the Blender add-on, build/cutis_blender.zip, to be installed from Blender's preferences
 #   make python          the Python wheel, in build/; `pip install ./python` makes and installs it
@@ -26,7 +26,7 @@ define build
 endef
 
 .PHONY: build demo tests test check bench lint golden format install clean python windows test-blender test-windows \
-        test-arm64 test-farm test-dist dist blender-addon web studio test-web
+        test-arm64 test-farm test-dist dist blender-addon web studio test-web reference
 build:
 	$(INSTALL) build
 	$(call build,-DCUTIS_TESTS=OFF,all)
@@ -97,6 +97,11 @@ blender-addon:
 	$(INSTALL) build
 	$(call build,-DCUTIS_TESTS=OFF,cutis_shared)
 	@python3 scripts/blender_zip.py $(RELEASE)/libcutis.so build/cutis_blender.zip
+
+reference:
+	$(INSTALL) build
+	$(call build,-DCUTIS_TESTS=OFF,cutis)
+	@python3 scripts/reference_tables.py $(RELEASE)/bin/cutis build/docs
 
 bench:
 	$(INSTALL) build

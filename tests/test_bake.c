@@ -294,7 +294,7 @@ static void mistakes_are_told(void **state)
     expect_error(&def, CUTIS_ERROR_ARGUMENT, "cannot tell the format");
     def.format = NULL;
     def.checks = "volume<1";
-    expect_error(&def, CUTIS_ERROR_ARGUMENT, "there is no figure 'volume'");
+    expect_error(&def, CUTIS_ERROR_ARGUMENT, "there is no measure 'volume'");
     def.checks = NULL;
     def.start = 2;
     def.end = 1;

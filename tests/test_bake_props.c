@@ -368,7 +368,7 @@ static void a_dropped_prop_is_in_verdict_and_report(void **unused)
     int frame = (int)number_after(result->report, "\"dropped\"");
     assert_true(frame > 5 && frame < 40);
     assert_int_equal(result->verdict.level, CUTIS_LOOK);
-    assert_non_null(strstr(result->verdict.text, "prop 'pear' was dropped"));
+    assert_non_null(strstr(result->verdict.text, "prop 'pear' fell out of range"));
     assert_true(result->verdict.figures[CUTIS_HARM_DROPPED] == 1);
     assert_int_equal(result->verdict.worst_frames[CUTIS_HARM_DROPPED], frame);
     assert_int_equal(result->failed_checks, 1);

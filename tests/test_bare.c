@@ -157,11 +157,11 @@ static void test_ply_damage_is_named(void **state)
     refuse_text(PLY_HEAD "end_header\n0 0 0\n1 0 0\n0 1 0\n", "a.ply", "3 points and no faces");
     refuse_text(PLY_HEAD "end_header\n0 0 0\n1 0", "a.ply", "cut short at vertex 1 of 3");
     refuse_text(PLY_HEAD "end_header\n0 0 0\n1 x 0\n0 1 0\n", "a.ply", "line 9: vertex 1");
-    refuse_text(PLY_HEAD "property half w\nend_header\n", "a.ply", "'half' is not a type");
+    refuse_text(PLY_HEAD "property half w\nend_header\n", "a.ply", "'half' is not a PLY type");
     refuse_text(PLY_HEAD
                 "element face 1\nproperty list uchar int vertex_index\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n",
-                "a.ply", "names vertex 3, but there are only 3");
-    refuse_text("ply\nelement vertex 1\nend_header\n", "a.ply", "names no format");
+                "a.ply", "uses vertex 3, but there are only 3");
+    refuse_text("ply\nelement vertex 1\nend_header\n", "a.ply", "defines no format");
 }
 
 /* ---- STL ---- */
@@ -205,7 +205,7 @@ static void test_stl_binary_even_when_it_calls_itself_solid(void **state)
     assert_int_equal(c->face_count, 2);
     cutis_character_destroy(c);
     make_binary_stl(bytes, "binary", 2);
-    refuse(bytes, size - 1, "a.stl", "2 triangles are declared, 1 are there");
+    refuse(bytes, size - 1, "a.stl", "2 triangles are declared, 1 exist");
     refuse(bytes, 60, "a.stl", "too short");
 }
 
@@ -213,7 +213,7 @@ static void test_stl_damage_is_named(void **state)
 {
     (void)state;
     refuse_text("solid a\nfacet\nouter loop\nvertex 0 0\nvertex 1 0 0\n", "a.stl", "line 5: a vertex needs 3");
-    refuse_text("solid a\nvertex 0 0 0\n", "a.stl", "outside of a loop");
+    refuse_text("solid a\nvertex 0 0 0\n", "a.stl", "outside a loop");
     refuse_text("solid a\nfacet outer loop vertex 0 0 0 vertex 1 0 0\n", "a.stl", "its last loop does not end");
     refuse_text("solid a\nendsolid a\n", "a.stl", "the mesh is empty");
 }
@@ -244,10 +244,10 @@ static void test_off_damage_is_named(void **state)
     refuse_text("", "a.off", "it is empty");
     refuse_text("hello\n", "a.off", "does not start with OFF");
     refuse_text("OFF\n", "a.off", "the counts are missing");
-    refuse_text("OFF BINARY\n", "a.off", "binary OFF is not read");
+    refuse_text("OFF BINARY\n", "a.off", "binary OFF is not supported");
     refuse_text("OFF\n3 1 0\n0 0 0\n1 0 0\n", "a.off", "2 of 3 vertices");
     refuse_text("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n", "a.off", "0 of 1 faces");
-    refuse_text("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", "a.off", "line 6: corner 2 is not one of the 3");
+    refuse_text("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", "a.off", "line 6: corner 2 is not an index of the 3");
     refuse_text("OFF\n1 0 0\n0 0 0\n", "a.off", "1 points and no faces");
 }
 

@@ -763,7 +763,7 @@ static void linings_show_no_flesh_above_them(void **unused)
     cutis_judge_frame(judge, x, x, bone.values);
     cutis_verdict verdict;
     cutis_judge_finish(judge, 0, 0, 0, &verdict);
-    print_message("%.2f %% of the bone layer is outside of the skin\n", 100 * verdict.figures[CUTIS_HARM_BONE]);
+    print_message("%.2f %% of the bone layer is outside the skin\n", 100 * verdict.figures[CUTIS_HARM_BONE]);
     assert_true(verdict.figures[CUTIS_HARM_BONE] < 0.005);
 
     cutis_judge_destroy(judge);

@@ -108,10 +108,10 @@ static void test_errors_name_the_line(void **state)
         {"Frames: 3", "Frames: 4", "4 frames are declared, more than the file holds"},
         {"90 0 0 0 0 0", "90.0000000000000000000000", "the file is cut short: it holds 2 of 3 frames"},
         {"Frame Time: 0.04", "Frame Time: 0", "a frame time of 0 s"},
-        {"MOTION", "MOTIO", "'MOTIO' does not belong here"},
+        {"MOTION", "MOTIO", "'MOTIO' is unexpected here"},
         {"HIERARCHY", "HIER", "line 1: 'HIERARCHY' is expected"},
         {"90 0 0 0", "90 nan 0 0", "a channel is not a finite number"},
-        {"JOINT lower", "ROOT lower", "'ROOT' does not belong here"},
+        {"JOINT lower", "ROOT lower", "'ROOT' is unexpected here"},
         {"Frames: 3", "Frames: 0", "the motion has no frames"},
         {"HIERARCHY", "\xEF\xBB\xBFHIERARCHY", ""}, /* a byte order mark is no part of the text */
         {"ROOT upper", "ROOT someone", ""},
@@ -139,7 +139,7 @@ static void test_errors_name_the_line(void **state)
         "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 1 Xposition\n}\nMOTION\nFrames: 1\nFrame Time: 1\n0\n";
     assert_int_equal(bvh_motion_add(tube, strangers, strlen(strangers), "s.bvh", NULL, 0, NULL, &moved, &error),
                      CUTIS_ERROR_DATA);
-    assert_non_null(strstr(error.text, "give a name map"));
+    assert_non_null(strstr(error.text, "pass a name map"));
     assert_int_equal(cutis_character_add_bvh(tube, "/nowhere/x.bvh", NULL, 0, NULL, &moved, &error), CUTIS_ERROR_FILE);
     cutis_character_destroy(tube);
 }

@@ -208,7 +208,7 @@ static void test_an_unfinished_cache_leaves_the_old_one(void **state)
         assert_int_equal(cutis_cache_create(path, &info, NULL, &writer, &error), CUTIS_OK);
         assert_int_equal(cutis_cache_append(writer, positions, &error), CUTIS_OK);
         assert_int_equal(cutis_cache_finish(writer, &error), CUTIS_ERROR_ARGUMENT);
-        assert_non_null(strstr(error.text, "3 frames but got 1"));
+        assert_non_null(strstr(error.text, "3 frames but received 1"));
         assert_cache(path, tube->vertex_count, 2, 0, 30);
         info.frame_count = 1;
         assert_int_equal(cutis_cache_create(path, &info, NULL, &writer, &error), CUTIS_OK);

@@ -252,7 +252,7 @@ END
     grep -q "PNG is all that matters" t.glb || fail "the texture is lost"
     ! grep -q "base%20color" t.glb || fail "the texture is elsewhere"
     run 0 rig textured/arm.gltf --template own -o t.glb
-    shows "warning: materials are kept by name only, textures are left out" err
+    shows "warning: materials are kept by name only, without textures" err
     run 0 rig textured/arm.gltf -o t.glb
     checks=$((checks + 1))
     grep -q "PNG is all that matters" t.glb || fail "rig: the texture is lost"
@@ -285,7 +285,7 @@ Frame Time: 0.1
 END
 for i in 0 1 2 3 4 5 6 7 8 9 10; do echo "0 0 0 ${i}0 0 0" >>wave.bvh; done
 run 0 bake arm --solver lbs --motion wave.bvh -o t.npy --fps 20 --report t.json
-shows "warning: .*match none of the character" err
+shows "warning: .*match no joint of the character" err
 same "$(value clip t.json) $(value frames t.json)" "wave 21" "clip and frames of a motion"
 still=$(value hash t.json)
 run 0 bake arm --solver lbs --motion wave.bvh --map Ulna=forearm -o t.npy --fps 20 --report t.json
@@ -308,11 +308,11 @@ run 0 compare arm --motion wave.bvh --clip wave --prop ball --solvers lbs --end 
 differ waves/bend.png balls/bend.png "with and without a prop"
 run 0 make man --resolution 0.3 -o three.glb
 run 0 bake arm --solver lbs --motion three.glb --map upper_arm_l=upper_arm --map forearm_l=forearm -o t.npy --fps 2
-same "$(grep -c 'match none of the character' err)" 1 "warnings about the joints of a file of three clips"
+same "$(grep -c 'match no joint of the character' err)" 1 "warnings about the joints of a file of three clips"
 rm three.glb
 run 1 bake arm --solver lbs --motion tail.bvh -o t.npy
 run 1 render arm --motion tail.bvh -o t.png
-shows "give a name map" err
+shows "pass a name map" err
 run 1 bake arm --solver lbs --motion nofile.bvh -o t.npy
 
 # A bare mesh and a capture whose joints are named otherwise: it gets a skeleton, and its arm goes up and down.

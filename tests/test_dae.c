@@ -253,7 +253,7 @@ static void test_utf16(void **state)
 static void test_damage_is_named(void **state)
 {
     (void)state;
-    refuse("<p>0 0 1 1 3 1", "<p>0 0 1 1 9 1", "names a vertex that does not exist, in mesh 'ladder'");
+    refuse("<p>0 0 1 1 3 1", "<p>0 0 1 1 9 1", "uses a vertex that does not exist, in mesh 'ladder'");
     refuse("</COLLADA>", "", "its XML is damaged or cut short");
     refuse("<COLLADA version", "<html version", "damaged or cut short");
     refuse("<instance_controller url=\"#c\"", "<instance_controller url=\"#x\"", "it holds no mesh; it is a motion");

@@ -261,8 +261,8 @@ static void refuse(const char *from, const char *to, const char *expected)
 static void test_damage_is_named(void **state)
 {
     (void)state;
-    refuse("a: 0,1,3,-3", "a: 0,1,9,-3", "names vertex 9, but there are only 6");
-    refuse("Indexes: *4 {\n\t\t\ta: 0,1", "Indexes: *4 {\n\t\t\ta: 0,7", "names vertex 7");
+    refuse("a: 0,1,3,-3", "a: 0,1,9,-3", "uses vertex 9, but there are only 6");
+    refuse("Indexes: *4 {\n\t\t\ta: 0,1", "Indexes: *4 {\n\t\t\ta: 0,7", "uses vertex 7");
     refuse("FBXVersion: 7400", "FBXVersion: 4000", "before 2004");
     refuse("FBXHeaderExtension", "Something", "not an FBX file");
     refuse("C: \"OO\",21,0\n", "C: \"OO\",21,22\n", "is its own ancestor");

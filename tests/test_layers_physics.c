@@ -398,7 +398,7 @@ static void inner_layers_stay_in_the_skin(void **unused)
 
     cutis_verdict verdict;
     cutis_judge_finish(judge, 0, 0, 0, &verdict);
-    print_message("bar, bent and twisted: %.2f %% of the bone layer is outside of the skin\n",
+    print_message("bar, bent and twisted: %.2f %% of the bone layer is outside the skin\n",
                   100 * verdict.figures[CUTIS_HARM_BONE]);
     assert_true(verdict.figures[CUTIS_HARM_BONE] < 0.005);
     cutis_judge_destroy(judge);

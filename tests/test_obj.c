@@ -104,11 +104,11 @@ static void test_errors_name_the_line(void **state)
     const struct {
         const char *text, *message;
     } cases[] = {
-        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n", "thing.obj: line 4: a face names vertex 4, but there are only 3"},
-        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 0\n", "line 4: a face names vertex 0"},
-        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -4\n", "line 4: a face names vertex -4"},
+        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n", "thing.obj: line 4: a face uses vertex 4, but there are only 3"},
+        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 0\n", "line 4: a face uses vertex 0"},
+        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -4\n", "line 4: a face uses vertex -4"},
         {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1/1 2/1 3/1\n",
-         "line 4: a face names texture coordinate 1, but there are only 0"},
+         "line 4: a face uses texture coordinate 1, but there are only 0"},
         {"v 0 0 0\nv 1 nan 0\nv 0 1 0\nf 1 2 3\n", "line 2: a vertex needs 3 numbers"},
         {"v 0 0 0\nv 1 1e99 0\nv 0 1 0\nf 1 2 3\n", "line 2: a vertex is not a finite number"},
         {"v 0 0 0\nv 1 \\\n\nv 0 1 0\nf 1 2 3\n", "line 2: a vertex needs 3 numbers"},

@@ -12,7 +12,7 @@ grep -v ^same compared.txt
 same "$(grep -c ^same compared.txt)" "$(ls *.fbx | wc -l | tr -d ' ')" "files compared"
 
 run 0 convert textures.fbx textures.glb
-shows "the image 'gone.tga' of material 'm2' is not there" err
+shows "the image 'gone.tga' of material 'm2' is missing" err
 holds "images and colours are in the .glb" <<'END'
 import json, struct
 from odd_fbx import PNG
@@ -32,5 +32,5 @@ for shown, linear in zip((0.25, 0.5, 0.75), looks["m3"]["pbrMetallicRoughness"][
     assert abs(linear - ((shown + 0.055) / 1.055) ** 2.4) < 1e-6
 END
 run 0 info hidden_and_levels.fbx
-shows "3 meshes are hidden in the file and are left out"
+shows "3 meshes are hidden in the file and are ignored"
 finish

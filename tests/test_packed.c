@@ -136,7 +136,7 @@ static void test_draco(void **state)
     s.bin[2] ^= 0xff;
     refuse(&s, "mesh 0 primitive 0: its Draco data is damaged");
 #else
-    refuse(&s, "built without it; install libdraco");
+    refuse(&s, "build of cutis has no Draco; install libdraco");
 #endif
 }
 

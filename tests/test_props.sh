@@ -95,7 +95,7 @@ run 0 bake hand --solver lbs --clip grasp --fps 5 -q -o bare.glb
 run 0 render hand bare.glb --frame 2 $small -o bare.png
 differ bare.png made.png "the cube of a baked file is not drawn"
 run 0 render hand plain.pc2 --prop ball --clip grasp --frame 2 --size 64x48 --style samples:1 -o cache.png
-shows "prop 'ball' is not drawn, because 'plain.pc2' does not hold its motion" err
+shows "prop 'ball' is not drawn, because 'plain.pc2' does not contain its motion" err
 
 # ---- a prop without effect, or that does not move, says so once ----
 for solver in lbs dqs curves slide; do
@@ -132,7 +132,7 @@ says "cannot open 'missing.glb': No such file or directory"
 run 2 $bake --prop thing.obj -o props.pc2
 says "'thing.obj' has no extension of a props file: .glb or .gltf"
 run 1 $bake --prop empty.glb -o props.pc2
-says "'empty.glb' shows no mesh that could be a prop"
+says "'empty.glb' has no mesh that could be a prop"
 run 1 $bake --prop odd.glb -o props.pc2
 shows "role 'hard' is not one of collider, rigid, soft" err
 run 1 $bake --prop short.glb -o props.pc2
@@ -147,7 +147,7 @@ tells grasp.json "0.285 < r['props'][0]['lift'] < 0.315"
 run 0 make hand --resolution 0.3 --quiet -o coarse.glb
 run 0 bake coarse.glb --solver springs --clip grasp --prop cube --set friction=0 -q --report slip.json -o slip.npy
 tells slip.json "r['props'][0]['lift'] < 0.1 and r['props'][0]['dropped'] > 60"
-tells slip.json "\"prop 'cube' was dropped\" in r['verdict']['text']"
+tells slip.json "\"prop 'cube' fell out of range\" in r['verdict']['text']"
 rm -f grasp.glb grasp.json coarse.glb slip.json slip.npy
 tidy
 finish

@@ -137,7 +137,7 @@ mkdir empty
 checks=$((checks + 1))
 PATH=$folder/empty "$program" render arm --clip flex --frame 0:1 $small -o film2.mp4 >out 2>err
 [ $? -eq 1 ] || fail "a missing ffmpeg is not an error"
-says "the program ffmpeg, which makes videos, is not found; install it, or write a .png with --sheet"
+says "videos need the program ffmpeg, which was not found; install it, or write a .png with --sheet"
 [ ! -e film2.mp4 ] || fail "a film without ffmpeg"
 
 # ---- what cannot be drawn ----
@@ -155,10 +155,10 @@ run 2 arm --size 5x5 -o no.png
 run 2 arm --cut w -o no.png
 run 2 arm --clip flx -o no.png
 run 2 arm lbs --clip flex --set stiffnes=1 -o no.png
-says "--set stiffnes=1: no solver shown has such a parameter"
+says "--set stiffnes=1: none of the solvers drawn has this parameter"
 run 2 arm --color weights:hnad -o no.png
 run 2 arm --style wirre -o no.png
-says "--style does not know 'wirre'; did you mean wire?"
+says "--style has no value 'wirre'; did you mean wire?"
 run 2 arm --zoom 2@ -o no.png
 run 2 arm --texture checker@x -o no.png
 run 2 arm --color volume@2,1 -o no.png
