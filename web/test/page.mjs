@@ -5,7 +5,7 @@
  * their times.
  */
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -638,8 +638,40 @@ try {
       assert.equal((await fetch(new URL("/nothing.js", base))).status, 404);
       const foreign = await new Promise((go) => request({ host: "127.0.0.1", port: base.port, path: "/", headers: { Host: "evil.example" } }, (r) => go(r.statusCode)).end());
       assert.equal(foreign, 403);
+
+      // the default port is fixed; a second program takes a free one, and not when a port was asked for
+      const second = spawn(native, ["studio", "--quiet"]);
+      const other = new URL(await new Promise((go) => second.stdout.once("data", (data) => go(String(data).split("\n")[0]))));
+      second.kill();
+      assert.notEqual(other.port, base.port);
+      assert.ok([base.port, other.port].includes("7414") || (await fetch("http://127.0.0.1:7414/").then(() => true, () => false)));
+      const taken = spawnSync(native, ["studio", "--quiet", "--port", base.port], { encoding: "utf8", timeout: 10000 });
+      assert.match(taken.stderr, /cannot listen/);
     } finally {
       program.kill();
+    }
+  });
+
+  await test("a site on a host without isolation headers isolates itself, or plays with one thread", async () => {
+    const site = join(scratch, "site");
+    execFileSync("sh", [join(root, "scripts/site.sh"), site], { stdio: "ignore" });
+    const host = await serve({ "/": site }, { isolated: false });
+    try {
+      const visit = await browser.newPage();
+      await visit.goto(`${host.url}/index.html?empty`);
+      await visit.waitForFunction(() => window.crossOriginIsolated && window.app?.tables, null, { timeout: 60000 });
+      assert.ok((await visit.evaluate(() => window.app.tables.threads)) >= 1);
+      await visit.close();
+
+      // without service workers
+      const context = await browser.newContext({ serviceWorkers: "block" });
+      const plain = await context.newPage();
+      await plain.goto(`${host.url}/index.html?empty`);
+      await plain.waitForFunction(() => window.app?.tables, null, { timeout: 60000 });
+      assert.equal(await plain.evaluate(() => window.app.tables.threads), 1);
+      await context.close();
+    } finally {
+      host.close();
     }
   });
 
