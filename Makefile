@@ -13,6 +13,7 @@
 #   make dist            what is handed out, in build/dist: tarballs, Debian packages, wheel, add-on; make test-dist tries it
 #   make web             the library as WebAssembly: the npm package, build/npm/cutis
 #   make studio          the page to try, tune and bake, served on this machine; make test-web tests all of it in Chromium
+#   make site            the page as a folder for any host of static files, build/site
 
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -26,7 +27,7 @@ define build
 endef
 
 .PHONY: build demo tests test check bench lint golden format install clean python windows test-blender test-windows \
-        test-arm64 test-farm test-dist dist blender-addon web studio test-web reference
+        test-arm64 test-farm test-dist dist blender-addon web studio site test-web reference
 build:
 	$(INSTALL) build
 	$(call build,-DCUTIS_TESTS=OFF,all)
@@ -83,6 +84,10 @@ web:
 studio: build web
 	@sh scripts/studio.sh
 	@$(RELEASE)/bin/cutis studio $(FILE)
+
+site: web
+	@sh scripts/studio.sh
+	@sh scripts/site.sh
 
 test-web: tests
 	$(INSTALL) web chromium

@@ -158,8 +158,9 @@ static void answer(const studio *s, int client)
     send_file(client, path);
 }
 
-static bool listen_here(studio *s, int port)
+static bool listen_at(studio *s, int port)
 {
+    if (s->socket >= 0) close(s->socket);
     s->socket = socket(AF_INET, SOCK_STREAM, 0);
     if (s->socket < 0) return false;
 
@@ -176,6 +177,16 @@ static bool listen_here(studio *s, int port)
 
     s->port = ntohs(address.sin_port);
     return true;
+}
+
+/*
+ * The default port is fixed because a browser keeps what a page stores per port. Another `cutis studio` may have it: then any
+ * free port does.
+ */
+static bool listen_here(studio *s, const cli_arguments *arguments)
+{
+    if (listen_at(s, cli_integer(arguments, "port"))) return true;
+    return errno == EADDRINUSE && !cli_given(arguments, "port") && listen_at(s, 0);
 }
 
 /* Where the built page is: beside the installed program, or in the build folder. */
@@ -241,7 +252,7 @@ static int run(const cli_arguments *arguments)
     }
 
     if (!find_page(&s)) return cli_error("the page is not built; run 'make studio', then 'make install'");
-    if (!listen_here(&s, cli_integer(arguments, "port"))) {
+    if (!listen_here(&s, arguments)) {
         char text[128];
         int status = cli_error("cannot listen on 127.0.0.1: %s", system_error_text(errno, text));
         if (s.socket >= 0) close(s.socket);
@@ -276,8 +287,8 @@ static const cli_option options[] = {
     {.name = "port",
      .kind = CLI_INTEGER,
      .value = "N",
-     .help = "port of the server; 0: any free port",
-     .fallback = "0",
+     .help = "port of the server; 0: any free port; so is the default while it is taken",
+     .fallback = "7414",
      .min = 0,
      .max = 65535},
 };

@@ -5,7 +5,7 @@
  * their times.
  */
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -14,6 +14,7 @@ import { join, resolve } from "node:path";
 import { launch } from "./browser.mjs";
 import { lookTests } from "./look.mjs";
 import { drop, mouseTests } from "./mouse.mjs";
+import { readGlb, writeGlb } from "../studio/src/glb.js";
 import { serve } from "./serve.mjs";
 
 const [native] = process.argv.slice(2);
@@ -211,6 +212,23 @@ try {
     assert.ok(await page.isVisible("#panel_bake .note.good, #panel_bake .note.look, #panel_bake .note.bad"));
     assert.ok(await page.isVisible("text=Download"));
     await page.screenshot({ path: join(shots, "bake.png") });
+  });
+
+  await test("leaving the page during a bake is asked about, afterwards not", async () => {
+    const asked = await page.evaluate(async () => {
+      const leave = () => {
+        const event = new Event("beforeunload", { cancelable: true });
+        window.dispatchEvent(event);
+        return event.defaultPrevented;
+      };
+      const before = leave();
+      const done = window.app.bakePanel.run();
+      const during = leave();
+      window.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+      await done;
+      return [before, during, leave(), /cancelled/.test(window.app.bakePanel.result.textContent)];
+    });
+    assert.deepEqual(asked, [false, true, false, true]);
   });
 
   await test("a cancelled bake leaves the page as it was", async () => {
@@ -460,6 +478,122 @@ try {
     }
   });
 
+  await test("a character plays behind the drop card, and a chosen one takes its place", async () => {
+    const fresh = await open({ width: 1000, height: 700 }, "dark", null, "");
+    await fresh.evaluate(() => (window.app.plan.fine = null));
+    await fresh.waitForFunction(() => window.app.playing && window.app.timeline.frame > 5);
+    assert.ok(await fresh.isVisible("text=Drop a character here"));
+    await fresh.screenshot({ path: join(shots, "welcome.png") });
+    await fresh.click(".drop >> text=cat");
+    await fresh.waitForFunction(() => window.app.description.name !== "man" && window.app.playing);
+    assert.ok(!(await fresh.isVisible("text=Drop a character here")));
+    await fresh.close();
+  });
+
+  await test("a character without clips is given built-in motions, which bend its knees as a person's", async () => {
+    const man = join(scratch, "still.glb");
+    execFileSync(native, ["make", "man", "--resolution", "0.2", "-o", man, "-q"]);
+    const { json, binary } = readGlb(readFileSync(man));
+    delete json.animations;
+    writeFileSync(man, writeGlb(json, [binary]));
+    await page.evaluate(() => Object.assign(window.app.plan, { first: "lbs", fine: null }));
+    await page.evaluate(() => window.app.openUrl("/scratch/still.glb"));
+    assert.ok(await page.isVisible("text=This file has no motion"));
+    for (const [name, at] of [["squat", 72], ["run", 10], ["dance", 30], ["walk", 20], ["jump", 30]]) {
+      if (name === "squat") await page.click(".motions >> text=squat");
+      else if (name === "jump") await page.selectOption("select[aria-label='clip']", name); // came with the walk
+      else await page.selectOption("select[aria-label='add a motion']", name);
+      await page.waitForFunction((own) => window.app.project.clip === own && !window.app.building
+        && (window.app.playing || own === "jump"), name, { timeout: 30000 });
+      await page.evaluate(() => window.app.setPlaying(false));
+      const found = await page.evaluate(async (frame) => {
+        const { app } = window;
+        const place = (pattern) => app.view.jointPlace(app.description.joints.findIndex((joint) => pattern.test(joint.name)));
+        const look = async (to) => {
+          await app.engine.ask("seek", { to });
+          const low = app.view.geometry.attributes.position.array.reduce((least, y, i) => (i % 3 === 1 ? Math.min(least, y) : least), 9);
+          return { hips: place(/^hips?$|pelvis/i), knee: place(/left_?(lower_?leg|leg|knee|calf|shin)|(shin|calf|knee|leg).*l$/i), low };
+        };
+        const now = await look(frame);
+        const size = app.description.size;
+        return { hips: now.hips.y / size, ahead: (now.knee.z - now.hips.z) / size, low: now.low / size };
+      }, at);
+      if (name === "squat") assert.ok(found.hips < 0.38 && found.ahead > 0.1, JSON.stringify(found));
+      assert.ok(found.low > -0.05, `${name}: ${JSON.stringify(found)}`);
+    }
+    await page.evaluate(() => Object.assign(window.app.plan, { first: "lattice" }));
+  });
+
+  await test("the address shows the same again: character, motion, solver, settings, camera, frame", async () => {
+    const first = await open({ width: 900, height: 600 });
+    const link = await first.evaluate(async () => {
+      const { app } = window;
+      app.plan.fine = null;
+      await app.open({ zoo: "arm" });
+      await app.setClip("twist");
+      await app.setSetting("fat_stiffness", 2);
+      await app.setPlaying(false);
+      await app.setMode("two");
+      await app.compare.setAmount(1.5);
+      await app.seek(40);
+      app.view.camera.position.set(0.5, 0.6, 1.2);
+      return app.guide.copyLink();
+    });
+    const state = (page_) => page_.evaluate(() => ({ clip: window.app.project.clip, settings: window.app.project.settings, frame: window.app.timeline.frame,
+      solver: window.app.project.solver, mode: window.app.view.mode, amount: window.app.compare.amount, camera: window.app.view.camera.position.toArray(),
+      file: window.app.fileLabel.textContent, toasts: window.app.toasts.textContent }));
+    const before = await state(first);
+    await first.waitForFunction(() => location.hash.includes("zoo=arm"));
+    await first.close();
+    const second = await browser.newPage({ viewport: { width: 900, height: 600 } });
+    await second.goto(link);
+    await second.evaluate(() => window.app.ready);
+    const after = await state(second);
+    assert.deepEqual({ ...after, camera: null, toasts: "" }, { ...before, camera: null, toasts: "" });
+    after.camera.forEach((x, i) => assert.ok(Math.abs(x - before.camera[i]) < 1e-3 * Math.abs(before.camera[i]) + 1e-4));
+    assert.equal(after.toasts, "");
+    await second.goto("about:blank");
+    await second.goto(`${server.url}/index.html#zoo=arm&solver=glue&set=%7B%22fat%22%3A1%7D&camera=1,x&frame=3`);
+    await second.evaluate(() => window.app.ready);
+    assert.match((await state(second)).toasts, /cannot use: solver, set, camera/);
+    await second.close();
+  });
+
+  await test("a film is made of every frame, a turntable of one", async () => {
+    await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
+    await page.evaluate(() => window.app.setPlaying(false));
+    for (const [turntable, mode] of [[false, "two"], [true, "one"]]) {
+      const found = await page.evaluate(async ([turn, how]) => {
+        const { app } = window;
+        await app.setMode(how);
+        const camera = app.view.camera.position.toArray();
+        const blob = await app.film.record({ turntable: turn, most: 0.5, size: [320, 180] });
+        const video = document.createElement("video");
+        video.src = URL.createObjectURL(blob);
+        video.muted = true;
+        await new Promise((go, failed) => Object.assign(video, { onloadeddata: go, onerror: () => failed(video.error) }));
+        const differ = async () => {
+          const canvas = Object.assign(document.createElement("canvas"), { width: 96, height: 54 });
+          const g = canvas.getContext("2d");
+          const at = async (time) => {
+            video.currentTime = time;
+            await new Promise((go) => (video.onseeked = go));
+            g.drawImage(video, 0, 0, 96, 54);
+            return g.getImageData(0, 0, 96, 54).data;
+          };
+          const [a, b] = [await at(0), await at(video.duration / 2)];
+          return a.reduce((sum, x, i) => sum + Number(Math.abs(x - b[i]) > 30), 0);
+        };
+        const same = app.view.camera.position.toArray().every((x, i) => Math.abs(x - camera[i]) < 1e-6 * app.description.size);
+        app.working("");
+        await app.setMode("one");
+        return { duration: video.duration, width: video.videoWidth, changed: await differ(), same, bytes: blob.size };
+      }, [turntable, mode]);
+      assert.ok(Math.abs(found.duration - 0.5) < 0.05, JSON.stringify(found));
+      assert.ok(found.width === 320 && found.changed > 30 && found.same, JSON.stringify(found));
+    }
+  });
+
   await test("ten minutes in fast motion do not grow the memory", async () => {
     await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
     await page.evaluate(() => window.app.setSolver("lattice"));
@@ -471,7 +605,7 @@ try {
 
   await test("sizes, themes and accessibility", async () => {
     await page.evaluate(() => window.app.setMode("ghost"));
-    for (const [width, height, name] of [[820, 1180, "tablet"], [1024, 768, "small"], [1280, 720, "desktop"]]) {
+    for (const [width, height, name] of [[390, 844, "phone"], [820, 1180, "tablet"], [1024, 768, "small"], [1280, 720, "desktop"]]) {
       await page.setViewportSize({ width, height });
       await page.waitForFunction((w) => Math.abs(document.querySelector("#app").clientWidth - w) < 2, width);
       const fits = await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth && document.querySelector("canvas").clientWidth > 300 && document.querySelector("canvas").clientHeight > 200);
@@ -504,8 +638,40 @@ try {
       assert.equal((await fetch(new URL("/nothing.js", base))).status, 404);
       const foreign = await new Promise((go) => request({ host: "127.0.0.1", port: base.port, path: "/", headers: { Host: "evil.example" } }, (r) => go(r.statusCode)).end());
       assert.equal(foreign, 403);
+
+      // the default port is fixed; a second program takes a free one, and not when a port was asked for
+      const second = spawn(native, ["studio", "--quiet"]);
+      const other = new URL(await new Promise((go) => second.stdout.once("data", (data) => go(String(data).split("\n")[0]))));
+      second.kill();
+      assert.notEqual(other.port, base.port);
+      assert.ok([base.port, other.port].includes("7414") || (await fetch("http://127.0.0.1:7414/").then(() => true, () => false)));
+      const taken = spawnSync(native, ["studio", "--quiet", "--port", base.port], { encoding: "utf8", timeout: 10000 });
+      assert.match(taken.stderr, /cannot listen/);
     } finally {
       program.kill();
+    }
+  });
+
+  await test("a site on a host without isolation headers isolates itself, or plays with one thread", async () => {
+    const site = join(scratch, "site");
+    execFileSync("sh", [join(root, "scripts/site.sh"), site], { stdio: "ignore" });
+    const host = await serve({ "/": site }, { isolated: false });
+    try {
+      const visit = await browser.newPage();
+      await visit.goto(`${host.url}/index.html?empty`);
+      await visit.waitForFunction(() => window.crossOriginIsolated && window.app?.tables, null, { timeout: 60000 });
+      assert.ok((await visit.evaluate(() => window.app.tables.threads)) >= 1);
+      await visit.close();
+
+      // without service workers
+      const context = await browser.newContext({ serviceWorkers: "block" });
+      const plain = await context.newPage();
+      await plain.goto(`${host.url}/index.html?empty`);
+      await plain.waitForFunction(() => window.app?.tables, null, { timeout: 60000 });
+      assert.equal(await plain.evaluate(() => window.app.tables.threads), 1);
+      await context.close();
+    } finally {
+      host.close();
     }
   });
 

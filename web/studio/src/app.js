@@ -34,6 +34,7 @@ export class App {
   constructor(host) {
     this.engine = new Engine();
     this.project = { solver: null, over: "", settings: {}, detail: DRAFT, clip: null, props: [] };
+    this.draft = DRAFT;
     this.quick = { ...QUICK };
     this.plan = { first: "lattice", fine: "tissue" }; // solvers that an opened character plays with
     this.budget = 0.8 / RATE; // seconds that a frame of the finer solver may take: the rest is drawn in
@@ -173,6 +174,8 @@ export class App {
   async take(description, { clip = null, welcome = false } = {}) {
     this.description = description;
     this.welcome.hidden = !welcome;
+    this.guide.waiting = welcome;
+    this.view.setLift(welcome ? 0.13 : 0);
     this.bone = -1;
     this.standing = null; // of the project: what the model that plays was built of
     this.painter.clear();
@@ -277,8 +280,9 @@ export class App {
   }
   /** The solver that plays, and its detail. */
   showDetail(text = null) {
-    const count = this.info?.bodyPoints || this.info?.elementCount || 0;
-    const unit = this.info?.bodyPoints ? "points" : this.solver.element;
+    const points = this.solver.body && this.info?.bodyPoints;
+    const count = points || this.info?.elementCount || 0;
+    const unit = points ? "points" : this.solver.element;
     this.detailBadge.textContent = text ?? (this.solver.baseline ? "plain skinning"
       : `${this.solverName()} · ${count.toLocaleString("en")} ${unit}`);
   }

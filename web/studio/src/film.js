@@ -26,19 +26,20 @@ export class Film {
     this.abort?.abort();
     return Boolean(this.abort);
   }
-  /** The film as a Blob; null when it was cancelled. */
-  async record({ turntable = false } = {}) {
+  /** The film as a Blob; null when it was cancelled. most: seconds; size: width and height. */
+  async record({ turntable = false, most = MAX_SECONDS, size = SIZES[this.app.view.software ? 1 : 0] } = {}) {
     const { app } = this;
     const { view, engine } = app;
     if (!globalThis.VideoEncoder) throw new Error("this browser has no WebCodecs, which films need");
-    const before = { frame: app.timeline.frame, playing: app.playing, camera: view.camera.position.clone() };
+    const before = { frame: app.timeline.frame, playing: app.playing, camera: view.camera.position.clone(),
+      places: [view.camera.position, view.orbit.target, view.anchor].map((place) => [place, place.clone()]) };
     await app.setPlaying(false);
     this.abort = new AbortController();
     const { signal } = this.abort;
-    const seconds = turntable ? TURN_SECONDS : Math.min(MAX_SECONDS, Math.max(1 / FPS, app.timeline.frames / 60));
+    const seconds = Math.min(most, turntable ? TURN_SECONDS : Math.max(1 / FPS, app.timeline.frames / 60));
     const count = Math.round(seconds * FPS);
     const chunks = [];
-    const [width, height] = SIZES[view.software ? 1 : 0];
+    const [width, height] = size;
     const canvas = Object.assign(document.createElement("canvas"), { width, height });
     const g = canvas.getContext("2d");
     let failure = null;
@@ -71,8 +72,9 @@ export class Film {
       if (encoder.state !== "closed") encoder.close();
       this.abort = null;
       view.resize();
-      if (turntable) view.camera.position.copy(before.camera);
       await engine.ask("seek", { to: before.frame });
+      for (const [place, was] of before.places) place.copy(was);
+      view.dirty = true;
       if (before.playing) app.setPlaying(true);
     }
   }

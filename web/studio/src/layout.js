@@ -50,7 +50,7 @@ function makeTop(app) {
     element("button", { type: "button", title: "open a character, a motion or a project (O)",
       onclick: () => app.input.click() }, "Open…"),
     app.fileLabel, app.clipSelect, app.motionSelect, element("span.grow"), app.modeControl, element("span.grow"),
-    iconButton("link", "copy a link to what is shown", () => app.files.copyLink()),
+    iconButton("link", "copy a link to what is shown", () => app.guide.copyLink()),
     iconButton("film", "save a film of the clip", () => app.film.save()),
     iconButton("sun", "light or dark (T)", () => app.toggleTheme()),
     iconButton("help", "keys and help (?)", () => app.help.showModal()), app.input);
@@ -69,6 +69,7 @@ function makeView(app) {
   app.verdictBadge = element("button.badge.verdict", { type: "button", hidden: true,
     onclick: () => app.showPanel("solver") });
   app.slowBadge = element("div.badge.slow");
+  app.motionBar = element("div.motions", { hidden: true });
   app.hint = element("div.hint", { "aria-live": "polite" });
   app.scaleBar = element("div.bar");
   app.scaleEnds = element("div.ends");
@@ -89,7 +90,7 @@ function makeView(app) {
     ...Object.values(app.toolButtons));
   return element("main.view", {}, app.canvasHost, app.toolBar,
     element("div.badges", {}, app.detailBadge, app.refineBadge, app.offerButton, app.verdictBadge, app.slowBadge),
-    app.scaleBox, app.divider, app.hint, app.stage, app.welcome, app.busyBar);
+    app.scaleBox, app.divider, app.motionBar, app.hint, app.stage, app.welcome, app.busyBar);
 }
 
 function makeSide(app) {

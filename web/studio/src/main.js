@@ -4,5 +4,8 @@
 import "./style.css";
 
 import { App } from "./app.js";
+import { isolate, isolationIsMissing } from "./isolate.js";
 
-window.app = new App(document.getElementById("app"));
+const begin = () => (window.app = new App(document.getElementById("app")));
+if (isolationIsMissing()) isolate().then((again) => again || begin());
+else begin();

@@ -1,14 +1,20 @@
 /*
  * materials.js: the materials and textures of a glTF file by three.js's loader, without its meshes, which the library reads.
  */
-import { DoubleSide, MeshStandardMaterial } from "three";
+import { Color, DoubleSide, MeshPhysicalMaterial } from "three";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
 import { readGlb, scenePrimitives, writeGlb } from "./glb.js";
 
+/** Skin for what has no material: a red sheen where light grazes it, as blood gives under thin skin. */
+export function skin() {
+  return new MeshPhysicalMaterial({ name: "skin", color: 0xd8a48c, roughness: 0.55, metalness: 0, sheen: 0.6, sheenRoughness: 0.45,
+    sheenColor: new Color(0xff5a3c), specularIntensity: 0.6 });
+}
+
 /** One material for each part of the character; plain skin where the file has none. */
 export async function partMaterials(description) {
-  const plain = () => new MeshStandardMaterial({ name: "skin", color: 0xd8a48c, roughness: 0.62, metalness: 0 });
+  const plain = skin;
   const fallback = description.parts.map(plain);
   if (!description.bytes) return fallback;
   const file = readGlb(description.bytes);

@@ -103,6 +103,19 @@ const handlers = {
     return { ...describe(original), source: kept() };
   },
 
+  /** A motion of the page, as BVH text; without it the clip of that name of the built-in man. */
+  addBuiltIn({ name, text }) {
+    let bytes;
+    if (text) {
+      bytes = new TextEncoder().encode(text);
+    } else {
+      const man = Character.make(cutis, "man");
+      bytes = man.save();
+      man.dispose();
+    }
+    return handlers.addMotion({ bytes, name: text ? `${name}.bvh` : "man.glb" });
+  },
+
   /** The poses of a clip, 60 a second (frames x joints x 12), at most 20 s of it; without a clip the idle pose. */
   poses({ clip }) {
     const found = original.clips.find(({ name }) => name === clip);

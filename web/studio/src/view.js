@@ -8,12 +8,13 @@ import { TransformControls } from "three/addons/controls/TransformControls.js";
 import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
 
 import { LAYERS, paintColors, scaleOf } from "./colors.js";
-import { partMaterials } from "./materials.js";
+import { partMaterials, skin } from "./materials.js";
 import { vertexLit } from "./vertex_lit.js";
 
+// background: the middle and the edge of the picture
 const THEMES = {
-  dark: { background: 0x17191d, floor: 0x22252b, line: 0x343942, fog: 0x17191d },
-  light: { background: 0xe9ecf0, floor: 0xdfe3e8, line: 0xc3c9d1, fog: 0xe9ecf0 },
+  dark: { background: ["#3a404a", "#14161a"], floor: 0x22252b, line: 0x3a404a },
+  light: { background: ["#fbfcfe", "#cfd5dd"], floor: 0xdfe3e8, line: 0xc3c9d1 },
 };
 
 const SUN = new THREE.Vector3(0.7, 1.4, 0.9); // from the character's middle, in its sizes
@@ -30,6 +31,34 @@ function roundDot() {
   g.beginPath();
   g.arc(16, 16, 15, 0, 7);
   g.fill();
+  return new THREE.CanvasTexture(canvas);
+}
+
+/** A spotlight on the wall behind: brighter in the middle. */
+function backdrop([middle, edge]) {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 256;
+  const g = canvas.getContext("2d");
+  const fill = g.createRadialGradient(128, 105, 0, 128, 105, 180);
+  fill.addColorStop(0, middle);
+  fill.addColorStop(1, edge);
+  g.fillStyle = fill;
+  g.fillRect(0, 0, 256, 256);
+  const made = new THREE.CanvasTexture(canvas);
+  made.colorSpace = THREE.SRGBColorSpace;
+  return made;
+}
+
+/** Opaque up to the middle of a disc's radius, nothing at its edge. */
+function fadingDisc() {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 256;
+  const g = canvas.getContext("2d");
+  const fill = g.createRadialGradient(128, 128, 50, 128, 128, 127);
+  fill.addColorStop(0, "#fff");
+  fill.addColorStop(1, "#000");
+  g.fillStyle = fill;
+  g.fillRect(0, 0, 256, 256);
   return new THREE.CanvasTexture(canvas);
 }
 
@@ -117,11 +146,14 @@ export class View {
   makeFloor() {
     const disc = new THREE.CircleGeometry(1, 64).rotateX(-Math.PI / 2);
     const below = (factor) => ({ polygonOffset: true, polygonOffsetFactor: factor, polygonOffsetUnits: factor });
-    this.floor = new THREE.Mesh(disc, new THREE.MeshBasicMaterial({ toneMapped: false, ...below(2) }));
+    this.floor = new THREE.Mesh(disc, new THREE.MeshBasicMaterial({ toneMapped: false, transparent: true, depthWrite: false,
+      alphaMap: fadingDisc(), ...below(2) }));
+    this.floor.renderOrder = -2;
     this.scene.add(this.floor);
     if (this.software) return;
     const shadow = new THREE.Mesh(disc, new THREE.ShadowMaterial({ opacity: 0.4, depthWrite: false, ...below(1) }));
     shadow.receiveShadow = true;
+    shadow.renderOrder = -1;
     this.floor.add(shadow);
   }
   /** Light from all around, which metal reflects; the sky light is then the smaller part. */
@@ -140,7 +172,8 @@ export class View {
   }
   theme(name) {
     const colors = THEMES[name];
-    this.scene.background = new THREE.Color(colors.background);
+    this.scene.background?.dispose();
+    this.scene.background = backdrop(colors.background);
     this.floor.material.color.setHex(colors.floor);
     this.lineColor = colors.line;
     this.makeGrid();
@@ -149,7 +182,8 @@ export class View {
   makeGrid() {
     if (this.grid) remove(this.scene, this.grid);
     const size = this.size ?? 2;
-    this.grid = new THREE.PolarGridHelper(size * 1.6, 16, 8, 64, this.lineColor, this.lineColor);
+    this.grid = new THREE.PolarGridHelper(size * 1.2, 16, 6, 64, this.lineColor, this.lineColor);
+    Object.assign(this.grid.material, { transparent: true, opacity: 0.55, toneMapped: false });
     const { min, max } = this.description?.bounds ?? { min: [0, 0, 0], max: [0, 0, 0] };
     this.grid.position.set((min[0] + max[0]) / 2, this.ground ?? 0, (min[2] + max[2]) / 2);
     this.scene.add(this.grid);
@@ -165,6 +199,8 @@ export class View {
   }
   setAspect(width, height) {
     this.camera.aspect = (width * this.pane().width) / height;
+    if (this.lift) this.camera.setViewOffset(width, height, 0, this.lift * height, width, height);
+    else this.camera.clearViewOffset();
     this.camera.updateProjectionMatrix();
     this.dirty = true;
   }
@@ -182,7 +218,7 @@ export class View {
     this.geometry = this.makeGeometry(description);
     this.ghostGeometry = this.makeGeometry(description);
     this.materials = materials.map((material) => this.lit(material));
-    this.plain = this.lit(new THREE.MeshStandardMaterial({ color: 0xd8a48c, roughness: 0.6 }));
+    this.plain = this.lit(skin());
     this.colored = this.lit(new THREE.MeshLambertMaterial({ vertexColors: true }));
     this.ghostMaterial = this.lit(new THREE.MeshLambertMaterial({ color: 0x4d8dff, transparent: true, opacity: 0.35, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 }));
     this.mesh = new THREE.Mesh(this.geometry, this.materials);
@@ -197,7 +233,7 @@ export class View {
     this.tissue = new THREE.Group();
     this.scene.add(this.tissue);
     this.frameCamera();
-    this.floor.scale.setScalar(size * 1.6);
+    this.floor.scale.setScalar(size * 3);
     this.makeGrid();
     this.applyLook();
   }
@@ -250,7 +286,7 @@ export class View {
   frameCamera() {
     const bounds = new THREE.Box3().setFromBufferAttribute(this.geometry.attributes.position);
     const middle = bounds.getCenter(new THREE.Vector3());
-    const reach = (0.53 * this.size) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect);
+    const reach = ((0.53 + (this.lift ?? 0)) * this.size) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect);
     const from = new THREE.Vector3(0.42, 0.16, 0.9);
     from.multiply(new THREE.Vector3(this.description.facing, 1, this.description.facing));
     this.camera.near = this.size / 200;
@@ -475,6 +511,11 @@ export class View {
     });
   }
 
+  /** Draw the character higher, by a share of the height: something stands before the lower part. */
+  setLift(share) {
+    this.lift = share;
+    this.resize();
+  }
   /** Draw once in another size; resize() goes back. */
   renderAt(width, height) {
     const now = this.renderer.getSize(new THREE.Vector2());
