@@ -63,6 +63,13 @@ static cutis_result value_parse(const cutis_parameter *p, const cutis_setting *s
         break;
     }
 
+    /* switched off or on: nothing, or as usual */
+    bool off = strcmp(text, "off") == 0;
+    if ((off || strcmp(text, "on") == 0) && p->min <= 0 && p->max >= 0) {
+        *value = off ? 0 : p->default_value;
+        return CUTIS_OK;
+    }
+
     /* a number, whole where it must be, within its range */
     const char *cursor = text, *end = text + strlen(text);
     if (!text_number(&cursor, end, value) || cursor != end) {

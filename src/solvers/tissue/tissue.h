@@ -64,6 +64,8 @@ typedef struct tissue_model {
     float *depths;         /* (count) of the flesh */
     float *radii;          /* (count) distance of the skin from the bones' centre lines */
     float *inverse_masses; /* (count) of columns */
+    float *dampings;       /* (count) decay rate of velocity relative to the skeleton, 1/s */
+    float *softness;       /* (count) output: the anatomy map */
 
     /* colours: blocks of LANES columns, and their entries */
     int colour_count;
@@ -89,7 +91,7 @@ typedef struct tissue_model {
     /* parameters */
     int iterations;
     bool drive_linear, self_contact;
-    float damping, gap, gravity, tolerance;
+    float gap, gravity, tolerance;
 } tissue_model;
 
 cutis_result tissue_model_build(const solver_build *build, tissue_model *model, cutis_error *error);
@@ -111,10 +113,13 @@ enum {
     TISSUE_CONTACT_GAP,
     TISSUE_FRICTION,
     TISSUE_UNIT,
+    TISSUE_ANATOMY,
+    TISSUE_FATNESS,
+    TISSUE_FIRMNESS,
     TISSUE_PARAMETER_COUNT
 };
 
-enum { TISSUE_OUTPUT_FAT, TISSUE_OUTPUT_MUSCLE, TISSUE_OUTPUT_BONE, TISSUE_OUTPUT_CONTACT, TISSUE_OUTPUT_COUNT };
+enum { TISSUE_OUTPUT_FAT, TISSUE_OUTPUT_MUSCLE, TISSUE_OUTPUT_BONE, TISSUE_OUTPUT_CONTACT, TISSUE_OUTPUT_TISSUE, TISSUE_OUTPUT_COUNT };
 
 /* ---- the state ---- */
 
@@ -128,7 +133,7 @@ typedef struct tissue_state {
     float *drive;    /* (drive.count x 3) skeleton's positions at the last substep, sizes */
     float *slip;     /* (count x 3) elastic slip of what touches, see tissue_friction.c */
     float *released; /* (count) above 0 where contact is disabled, see tissue_yield.c */
-    float *outputs;  /* (vertex_count x 3) of three layers, then (vertex_count) of contact */
+    float *outputs;  /* (vertex_count x 3) of three layers, then (vertex_count) of contact, then of the map */
 } tissue_state;
 
 /* A pair of features as contact energy. */
