@@ -159,6 +159,17 @@ cutis_result anatomy_parts(const cutis_character *c, const mesh *m, const int *f
     return result;
 }
 
+/* The last joint of a neck that carries no joint named head is the head. */
+static void head_find(int count, joint_part *parts)
+{
+    int last = -1;
+    for (int j = 0; j < count; j++) {
+        if (parts[j].kind == JOINT_HEAD) return;
+        if (parts[j].kind == JOINT_NECK && (last < 0 || parts[j].index > parts[last].index)) last = j;
+    }
+    if (last >= 0 && parts[last].index > 0) parts[last] = (joint_part){JOINT_HEAD, JOINT_SIDE_NONE, 0};
+}
+
 /* The known joint that each belongs to: itself, or the nearest one above. */
 static void owners_find(finder *f)
 {
@@ -291,6 +302,22 @@ static bin section_at(const trunk *t, float at)
                  .crest = mix(a->crest, b->crest, share)};
 }
 
+/* Coarse meshes have bins with one ring of points, or with a part of one: smooth along the spine. */
+static void bins_smooth(bin *bins)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        bin before[BIN_COUNT];
+        memcpy(before, bins, sizeof before);
+        for (int i = 0; i < BIN_COUNT; i++) {
+            const bin *a = &before[MAX(i - 1, 0)], *b = &before[i], *c = &before[MIN(i + 1, BIN_COUNT - 1)];
+            bins[i].x = 0.25f * (a->x + 2 * b->x + c->x);
+            bins[i].z = 0.25f * (a->z + 2 * b->z + c->z);
+            bins[i].width = 0.25f * (a->width + 2 * b->width + c->width);
+            bins[i].depth = 0.25f * (a->depth + 2 * b->depth + c->depth);
+        }
+    }
+}
+
 /* Where nothing was measured, what is nearest. */
 static void bins_fill(bin *bins, size_t value, size_t weight)
 {
@@ -341,6 +368,7 @@ static void trunk_measure(finder *f)
     bins_fill(t->bins, offsetof(bin, z), offsetof(bin, weight));
     bins_fill(t->bins, offsetof(bin, width), offsetof(bin, weight));
     bins_fill(t->bins, offsetof(bin, depth), offsetof(bin, weight));
+    bins_smooth(t->bins);
 
     /* the middle */
     float crest_weight = 0;
@@ -465,7 +493,7 @@ static void regions_find(finder *f)
 /* ---- 3. softness by place ---- */
 
 /* Thick parts are softer, thin ones firmer; 0 and 1 stay. */
-static float with_girth(float soft, float girth) { return (float)det_pow(MAX((double)soft, 1e-6), 1 / (double)girth); }
+static float with_girth(float soft, float girth) { return (float)det_pow(MAX((double)soft, 1e-6), 1 / (double)(girth * girth)); }
 
 static float buttock_at(vec3 x, float side)
 {
@@ -482,8 +510,8 @@ static float upright_trunk(const finder *f, vec3 x, float side, float across, co
     float stands_out = smoothstep(-0.06f, 0.05f, x.z - section->ridge);
     float breast = window(0.42f, 0.58f, 0.78f, 0.98f, x.x) * smoothstep(0.1f, 0.6f, side) *
                    window(0.1f, 0.35f, 0.8f, 1.05f, fabsf(across));
-    soft = mix(soft, MAX(soft, BELLY_SOFT), with_girth(belly, girth) * belly);
-    soft = mix(soft, MAX(soft, mix(PECTORAL_SOFT, BREAST_SOFT, stands_out)), breast);
+    soft = mix(soft, MAX(soft, with_girth(BELLY_SOFT, girth)), belly);
+    soft = mix(soft, MAX(soft, mix(with_girth(PECTORAL_SOFT, girth), BREAST_SOFT, stands_out)), breast);
     return MAX(soft, with_girth(buttock_at(x, side), girth));
 }
 
@@ -696,6 +724,7 @@ cutis_result anatomy_find(const anatomy_request *request, arena *memory, arena *
     result->known = limb_known(result->parts, n);
     if (!result->known)
         for (int j = 0; j < n; j++) result->parts[j] = (joint_part){JOINT_OTHER, JOINT_SIDE_NONE, 0};
+    head_find(n, result->parts);
     owners_find(&f);
     frame_find(&f);
     if (result->has_frame) trunk_measure(&f);

@@ -13,7 +13,7 @@
     /* ---- trunk of an upright body ---- */                                                                           \
     LIMIT(TRUNK_SOFT, 0.42, "", "back and flanks", "muscle over ribs and spine", "regions_are_where_people_have_them") \
     LIMIT(RIBS_SOFT, 0.3, "", "ribs and sternum", "skin and thin muscle over bone", "regions_are_where_people_have_them") \
-    LIMIT(BELLY_SOFT, 1.0, "", "belly", "no bone in front of the spine", "regions_are_where_people_have_them")         \
+    LIMIT(BELLY_SOFT, 0.85, "", "belly", "no bone in front of the spine", "regions_are_where_people_have_them")         \
     LIMIT(BREAST_SOFT, 0.95, "", "breasts where they stand out", "fat on muscle", "regions_are_where_people_have_them") \
     LIMIT(PECTORAL_SOFT, 0.45, "", "the same place where nothing stands out", "muscle", "regions_are_where_people_have_them") \
     LIMIT(BUTTOCK_SOFT, 0.92, "", "buttocks", "fat on relaxed muscle", "regions_are_where_people_have_them")           \
@@ -27,7 +27,7 @@
     LIMIT(DEWLAP_SOFT, 0.8, "", "the underside of an animal's neck", "skin and fat", "regions_are_where_animals_have_them") \
     LIMIT(CHEEK_SOFT, 0.3, "", "cheeks and chin", "thin fat over bone: a face must not shake", "regions_are_where_people_have_them") \
     /* ---- proportions ---- */                                                                                        \
-    LIMIT(TRUNK_GIRTH, 0.30, "trunk length", "half depth of the waist of a person of average weight", "bodies of average proportions", "thick_bodies_are_softer") \
+    LIMIT(TRUNK_GIRTH, 0.235, "trunk length", "half depth of the waist of a person of average weight", "bodies of average proportions", "thick_bodies_are_softer") \
     LIMIT(THIGH_GIRTH, 0.19, "bone length", "mean radius of such a thigh", "likewise", "thick_bodies_are_softer")      \
     LIMIT(ARM_GIRTH, 0.18, "bone length", "mean radius of such an upper arm", "likewise", "thick_bodies_are_softer")   \
     LIMIT(MIN_GIRTH, 0.6, "", "least factor of proportions", "thin people have half of the fat", "thick_bodies_are_softer") \

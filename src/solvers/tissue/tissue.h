@@ -14,6 +14,8 @@
 #include "contact/contact.h"
 #include "math/simd.h"
 #include "solvers/solver.h"
+#include "character/anatomy.h"
+#include "solvers/muscles.h"
 #include "solvers/solver_kit.h"
 
 enum { TISSUE_SKIN, TISSUE_FAT, TISSUE_MUSCLE, TISSUE_BONE, TISSUE_LAYERS };
@@ -78,6 +80,12 @@ typedef struct tissue_model {
     float *own_values;   /* (block_count x OWN x LANES) */
     int block_count;
 
+    /* muscles; NULL where none bulges */
+    muscle_bone *muscles;     /* (joint_count) */
+    int *fibre_bones;    /* (count) */
+    float *fibre_shares; /* (count) */
+    float *fibre_pulls;  /* (count x 2) of the muscle and bone nodes along the fibres, per active stress */
+
     /* skeleton */
     int *parents;   /* (joint_count) */
     skinning drive; /* skin of all columns, their bone layers, then their axis points */
@@ -113,6 +121,7 @@ enum {
     TISSUE_CONTACT_GAP,
     TISSUE_FRICTION,
     TISSUE_UNIT,
+    TISSUE_MUSCLE_BULGE,
     TISSUE_ANATOMY,
     TISSUE_FATNESS,
     TISSUE_FIRMNESS,
@@ -159,7 +168,8 @@ typedef struct tissue_work {
     float *touch;       /* (count x TOUCH) */
     float *drive;       /* (drive.count x 3) */
     float *skinning;
-    float *axis; /* (count x 3) */
+    float *axis;  /* (count x 3) */
+    float *bends; /* (joint_count x 6) bend and direction of each muscle_bone */
     float *walk;
     float *moves;    /* (block_count) largest motion of a node in this iteration, squared */
     float *skin_old; /* (count x 3) skin at the start of the substep */
@@ -215,6 +225,12 @@ static inline void tissue_drive_column(const tissue_model *m, const float *drive
 void tissue_predict(tissue_run *run);
 /* Velocities and accelerations from the result in w.z (tissue_drive.c). */
 void tissue_advance(tissue_run *run);
+
+/* Muscles (tissue_fibres.c): which columns have one; what each wedge pulls; bends in a pose; force on a node. */
+cutis_result tissue_fibres_build(const solver_build *build, const anatomy *a, tissue_model *model, cutis_error *error);
+void tissue_fibres_add(tissue_model *model, int k, int layer, const double flow[3], double modulus);
+void tissue_fibres_bend(tissue_run *run);
+vec3 tissue_fibres_force(const tissue_run *run, int k, int layer);
 
 /* One sweep of block descent over all columns; returns the largest motion of a node (tissue_cells.c). */
 float tissue_sweep(tissue_run *run, int iteration);
