@@ -18,6 +18,13 @@ static double factor_at(double softness, double firm, double soft, double amount
     return amount > 0 ? det_exp(amount * log) : 1;
 }
 
+double flesh_stiffness(int tissue, double softness, double amount)
+{
+    return factor_at(softness, FIRM_STIFFNESS[tissue], SOFT_STIFFNESS[tissue], amount);
+}
+
+double flesh_damping(double softness, double amount) { return factor_at(softness, FIRM_DAMPING, SOFT_DAMPING, amount); }
+
 static double unit_of(const flesh_map_request *r, const anatomy *a)
 {
     double given = r->build->values[r->unit];
@@ -53,9 +60,9 @@ cutis_result flesh_map_find(const flesh_map_request *request, flesh_map *map, ar
 
         map->softness[p] = (float)soft;
         map->amounts[p] = (float)amount;
-        map->damping[p] = (float)factor_at(soft, FIRM_DAMPING, SOFT_DAMPING, amount);
+        map->damping[p] = (float)flesh_damping(soft, amount);
         for (int t = 0; t < FLESH_TISSUES; t++)
-            map->stiffness[t][p] = (float)(firmness * factor_at(soft, FIRM_STIFFNESS[t], SOFT_STIFFNESS[t], amount));
+            map->stiffness[t][p] = (float)(firmness * flesh_stiffness(t, soft, amount));
     }
     return CUTIS_OK;
 }

@@ -45,6 +45,10 @@ typedef struct flesh_map {
 /* All arrays in scratch. */
 cutis_result flesh_map_find(const flesh_map_request *request, flesh_map *map, arena *scratch, cutis_error *error);
 
+/* The same factors at any softness, for solvers whose elements are not points. */
+double flesh_stiffness(int tissue, double softness, double amount);
+double flesh_damping(double softness, double amount);
+
 /* Where fat ends at a point, as a share of the depth of the flesh; `depth` is where it ends without anatomy. */
 float flesh_map_fat_end(const flesh_map *map, int point, float depth);
 

@@ -67,7 +67,7 @@ typedef struct tissue_model {
     float *radii;          /* (count) distance of the skin from the bones' centre lines */
     float *inverse_masses; /* (count) of columns */
     float *dampings;       /* (count) decay rate of velocity relative to the skeleton, 1/s */
-    float *softness;       /* (count) output: the anatomy map */
+    float *tissue;         /* (vertex_count) output: the anatomy map */
 
     /* colours: blocks of LANES columns, and their entries */
     int colour_count;
@@ -142,7 +142,7 @@ typedef struct tissue_state {
     float *drive;    /* (drive.count x 3) skeleton's positions at the last substep, sizes */
     float *slip;     /* (count x 3) elastic slip of what touches, see tissue_friction.c */
     float *released; /* (count) above 0 where contact is disabled, see tissue_yield.c */
-    float *outputs;  /* (vertex_count x 3) of three layers, then (vertex_count) of contact, then of the map */
+    float *outputs;  /* (vertex_count x 3) of three layers, then (vertex_count) of contact */
 } tissue_state;
 
 /* A pair of features as contact energy. */

@@ -328,7 +328,6 @@ static void moduli_find(builder *b)
             b->moduli[k][l] = square(4 * depth * frequencies[l] * map * (double)b->anatomy.stiffness[l][point]);
         }
         model->dampings[k] = (float)b->build->values[TISSUE_DAMPING] * b->anatomy.damping[point];
-        model->softness[k] = b->anatomy.softness[point];
         model->friction[k] = (float)kit_point_value(b->build, point, TISSUE_FRICTION);
         model->depths[k] = b->flesh.depths[k];
         model->radii[k] = vec3_distance(b->flesh.axis[k], node_rest(model, k, TISSUE_SKIN));
@@ -607,7 +606,7 @@ static bool arrays_push(builder *b)
     model->radii = ARENA_ARRAY(memory, float, n);
     model->inverse_masses = ARENA_ARRAY(memory, float, n);
     model->dampings = ARENA_ARRAY(memory, float, n);
-    model->softness = ARENA_ARRAY(memory, float, n);
+    model->tissue = ARENA_ARRAY(memory, float, model->character->vertex_count);
     b->map = ARENA_ARRAY(b->scratch, float, n);
     b->moduli = arena_push(b->scratch, (size_t)n, sizeof *b->moduli);
     b->void_column = ARENA_ARRAY(b->scratch, uint8_t, n);
@@ -644,6 +643,8 @@ static cutis_result model_fill(builder *b, cutis_error *error)
     if (result != CUTIS_OK) return result;
     model->gravity =
         (float)flesh_gravity(build->values[TISSUE_GRAVITY], b->anatomy.unit, (double)model->size);
+    for (int i = 0; i < build->character->vertex_count; i++)
+        model->tissue[i] = b->anatomy.softness[build->character->vertex_points[i]];
     shares_find(b);
     columns_place(b);
 

@@ -20,7 +20,7 @@ static tissue_state state_view(const tissue_model *m, void *memory, size_t *size
     s.drive = KIT_CARVE(&block, float, m->drive.count * 3);
     s.slip = KIT_CARVE(&block, float, m->count * 3);
     s.released = KIT_CARVE(&block, float, m->count);
-    s.outputs = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 11);
+    s.outputs = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 10);
     if (size) *size = block.used;
     return s;
 }
@@ -159,7 +159,6 @@ static void vertices_write(void *context, int begin, int end)
                 run->s.outputs[(size_t)(l - 1) * vertices * 3 + 3 * (size_t)v + (size_t)c] =
                     z[4 * c + l] * m->size + m->centre[c];
         run->s.outputs[vertices * 9 + (size_t)v] = vec3_length(vec3_load(touch)) / m->mass[4 * k];
-        run->s.outputs[vertices * 10 + (size_t)v] = m->softness[k];
     }
 }
 
@@ -180,7 +179,7 @@ bool tissue_output(const void *data, const void *state, int index, cutis_output 
     *output = (cutis_output){.domain = CUTIS_DOMAIN_VERTEX,
                              .count = vertices,
                              .components = index < TISSUE_OUTPUT_CONTACT ? 3 : 1,
-                             .values = s.outputs + (size_t)vertices * (index < TISSUE_OUTPUT_CONTACT ? 3 * (size_t)index
-                                                                                                  : 6 + (size_t)index)};
+                             .values = s.outputs + (size_t)vertices * 3 * (size_t)index};
+    if (index == TISSUE_OUTPUT_TISSUE) output->values = m->tissue;
     return true;
 }
