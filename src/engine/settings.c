@@ -287,6 +287,8 @@ cutis_result settings_apply(solver_values *stages, int stage_count, const cutis_
     /* values of all joints first, then those of one */
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < setting_count; i++) {
+            if (strcmp(settings[i].key, SETTING_PRESET) == 0) continue; /* no parameter */
+
             setting_target target;
             cutis_result result = key_parse(stages, stage_count, character, settings[i].key, &target, error);
             if (!result && (target.joint >= 0) == (pass == 1))

@@ -15,6 +15,11 @@
     PARAMETER_FLOAT("anatomy", 1, 0, 2, ""), .per_bone = true,                                             \
                                              .help = "how much tissue differs over the body: off (0) "     \
                                                      "uniform, on (1), 2 exaggerated"
+/* The same for a solver that leaves it off by default. */
+#define FLESH_PARAMETER_ANATOMY_OFF                                                                        \
+    PARAMETER_FLOAT("anatomy", 0, 0, 2, ""), .per_bone = true,                                             \
+                                             .help = "how much tissue differs over the body: off (0) "     \
+                                                     "uniform, 1 as in solvers that have it on, 2 exaggerated"
 #define FLESH_PARAMETER_FATNESS                                               \
     PARAMETER_FLOAT("fatness", 1, 0.2, 3, ""), .per_bone = true,              \
                                                .help = "amount of fat, over " \

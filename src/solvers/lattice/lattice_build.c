@@ -279,14 +279,17 @@ static double anatomy_stiffness(const builder *b, int v, int layer)
     static const int tissues[LATTICE_LAYERS] = {[LATTICE_MUSCLE] = FLESH_MUSCLE, [LATTICE_MUSCLE + 1] = FLESH_FAT};
     int tissue = layer == LATTICE_LAYERS - 1 ? FLESH_SKIN : layer <= LATTICE_MUSCLE + 1 ? tissues[layer] : FLESH_MUSCLE;
     double amount = voxel_value(b, v, LATTICE_ANATOMY), firmness = voxel_value(b, v, LATTICE_FIRMNESS);
-    return firmness * flesh_stiffness(tissue, MAX((double)b->soft[v], 0.5), amount);
+    return MIN(firmness, 1) * flesh_stiffness(tissue, MAX((double)b->soft[v], 0.5), amount);
 }
 
-/* Share of the way to its place that firm flesh is put in a substep. */
+/* Share of the way to its place that firm flesh is put in a substep, by anatomy and by the parameter `firmness`. */
 static float firm_hold(const builder *b, int v)
 {
-    double firm = CLAMP(1 - 2 * (double)b->soft[v], 0.0, 1.0) * MIN((double)voxel_value(b, v, LATTICE_ANATOMY), 1.0);
-    return (float)(1 - det_pow(1 - FIRM_HOLD * firm * firm, 60 * b->model->substep));
+    double amount = MIN((double)voxel_value(b, v, LATTICE_ANATOMY), 1.0);
+    double firm = CLAMP(1 - 2 * (double)b->soft[v], 0.0, 1.0) * amount;
+    double given = 1 - 1 / MAX((double)voxel_value(b, v, LATTICE_FIRMNESS), 1.0);
+    double free = (1 - FIRM_HOLD * firm * firm) * (1 - FIRM_HOLD * given * given);
+    return (float)(1 - det_pow(free, 60 * b->model->substep));
 }
 
 /* ---- tables ---- */
@@ -380,8 +383,9 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     if (map_points(m->character, "freeze", painted))
         result = lattice_spread(&b->graph, m->character->point_count, painted, &b->temporary, &frozen, error);
     bool anatomical = false;
-    for (int v = 0; v < count; v++) anatomical = anatomical || voxel_value(b, v, LATTICE_ANATOMY) > 0;
-    float *holds = anatomical && !m->own_shape ? ARENA_ARRAY(b->memory, float, m->padded) : NULL;
+    for (int v = 0; v < count && !m->own_shape; v++)
+        anatomical = anatomical || voxel_value(b, v, LATTICE_ANATOMY) > 0 || voxel_value(b, v, LATTICE_FIRMNESS) > 1;
+    float *holds = anatomical ? ARENA_ARRAY(b->memory, float, m->padded) : NULL;
     float *freezes = frozen ? ARENA_ARRAY(b->memory, float, m->padded) : NULL;
     float *bounds = m->own_shape ? NULL : ARENA_ARRAY(b->memory, float, m->padded);
     if (result == CUTIS_OK && b->memory->failed) result = error_memory(error, "the lattice");

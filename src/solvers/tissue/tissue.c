@@ -48,7 +48,7 @@ static const cutis_parameter tissue_parameters[TISSUE_PARAMETER_COUNT] = {
                          .help = "Coulomb friction coefficient of the skin"},
     [TISSUE_UNIT] = {FLESH_PARAMETER_UNIT},
     [TISSUE_MUSCLE_BULGE] = {PARAMETER_FLOAT("muscle_bulge", 1, 0, 3, ""), .per_bone = true,
-                             .help = "how much a limb's muscle shortens and thickens as the joint beyond it bends"},
+                             .help = "how much a limb's muscle thickens on the inner side as the joint beyond it bends"},
     [TISSUE_ANATOMY] = {FLESH_PARAMETER_ANATOMY},
     [TISSUE_FATNESS] = {FLESH_PARAMETER_FATNESS},
     [TISSUE_FIRMNESS] = {FLESH_PARAMETER_FIRMNESS},

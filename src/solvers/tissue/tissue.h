@@ -84,7 +84,7 @@ typedef struct tissue_model {
     muscle_bone *muscles;     /* (joint_count) */
     int *fibre_bones;    /* (count) */
     float *fibre_shares; /* (count) */
-    float *fibre_pulls;  /* (count x 2) of the muscle and bone nodes along the fibres, per active stress */
+    float *fibre_pulls;  /* (triangle_count x 6 x 3) force on the nodes of a muscle wedge per gain of its volume */
 
     /* skeleton */
     int *parents;   /* (joint_count) */
@@ -169,7 +169,7 @@ typedef struct tissue_work {
     float *drive;       /* (drive.count x 3) */
     float *skinning;
     float *axis;  /* (count x 3) */
-    float *bends; /* (joint_count x 6) bend and direction of each muscle_bone */
+    float *gains; /* (count) gain of volume of the muscle */
     float *walk;
     float *moves;    /* (block_count) largest motion of a node in this iteration, squared */
     float *skin_old; /* (count x 3) skin at the start of the substep */
@@ -226,9 +226,9 @@ void tissue_predict(tissue_run *run);
 /* Velocities and accelerations from the result in w.z (tissue_drive.c). */
 void tissue_advance(tissue_run *run);
 
-/* Muscles (tissue_fibres.c): which columns have one; what each wedge pulls; bends in a pose; force on a node. */
+/* Muscles (tissue_fibres.c): which columns have one; what each wedge adds; bends in a pose; force on a node. */
 cutis_result tissue_fibres_build(const solver_build *build, const anatomy *a, tissue_model *model, cutis_error *error);
-void tissue_fibres_add(tissue_model *model, int k, int layer, const double flow[3], double modulus);
+void tissue_fibres_add(tissue_model *model, int triangle, const double flow[6][3], double bulk);
 void tissue_fibres_bend(tissue_run *run);
 vec3 tissue_fibres_force(const tissue_run *run, int k, int layer);
 

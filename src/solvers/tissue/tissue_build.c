@@ -410,8 +410,7 @@ static cutis_result wedges_find(builder *b, wedge_table *table, cutis_error *err
             table->modulus[TISSUE_WEDGES * t + l] = mean;
             total += w->volume;
             for (int i = 0; i < 6; i++) model->mass[4 * v[i % 3] + l + i / 3] += (float)(w->volume / 6);
-            for (int i = 0; i < 6 && l == TISSUE_WEDGES - 1; i++)
-                tissue_fibres_add(model, v[i % 3], l + i / 3, w->flow[i], mean);
+            if (l == TISSUE_WEDGES - 1) tissue_fibres_add(model, t, w->flow, BULK_RATIO * mean);
         }
     }
 

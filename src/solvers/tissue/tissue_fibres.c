@@ -1,16 +1,18 @@
 /*
- * tissue_fibres.c: muscles that shorten when the joint at the end of their bone bends (parameter `muscle_bulge`).
+ * tissue_fibres.c: muscles that swell when the joint at the end of their bone bends (parameter `muscle_bulge`).
  *
- * The fibres of the muscle wedges run along the bone. Active stress s along their direction a adds the energy
- * s/2 |F a|^2; with the fibre's turn R a in place of F a its force on node i is -s V (grad N_i . a) R a, where V grad N_i
- * is the integral of the shape function's gradient over the wedge at rest. Wedges keep their volume, so what shortens
- * thickens, as muscle does. s is `muscle_bulge` x CONTRACTION x the shear modulus at a bend of 90 degrees on the side of the
- * bend, and 0 at rest.
+ * Fibres on the inner side of a bend shorten and thicken, those on the outer side get longer and thinner. Muscle wedges
+ * are bonded to the bone layer, where real muscle slides, so that a tension along them would thicken nothing. Instead
+ * their volume at rest changes by a share g: the term K/(2 V0) (V - a V0)^2 with a + g in place of a adds the force
+ * K g dV/dx on a node, where dV/dx is the integral of its shape function's gradient, at rest and turned with the bone.
+ * Around the bone the gains and losses cancel: a limb keeps its volume.
  */
 #include "solvers/tissue/tissue.h"
 
-/* Active stress over the shear modulus at a bend of 90 degrees: free fibres shorten by a third. */
-static const float CONTRACTION = 1.5f;
+/* Gain of volume of a muscle wedge at a bend of 90 degrees, in the middle of the bone, per unit of the side below. */
+static const float SWELLING = 0.5f;
+/* Mean of muscle_side around a bone. */
+static const float MEAN_SIDE = 0.375f;
 
 cutis_result tissue_fibres_build(const solver_build *build, const anatomy *a, tissue_model *model, cutis_error *error)
 {
@@ -32,47 +34,53 @@ cutis_result tissue_fibres_build(const solver_build *build, const anatomy *a, ti
     if (result != CUTIS_OK || !model->muscles) return result;
     model->fibre_bones = ARENA_ARRAY(build->memory, int, model->count);
     model->fibre_shares = ARENA_ARRAY(build->memory, float, model->count);
-    model->fibre_pulls = ARENA_ARRAY(build->memory, float, 2 * (size_t)model->count);
+    model->fibre_pulls = ARENA_ARRAY(build->memory, float, 18 * (size_t)model->mesh->triangle_count + 1);
     if (build->memory->failed) return error_memory(error, "the muscles");
     for (int k = 0; k < model->count; k++)
         model->fibre_bones[k] = muscle_of_point(build, model->muscles, model->points[k], &model->fibre_shares[k]);
     return CUTIS_OK;
 }
 
-void tissue_fibres_add(tissue_model *model, int k, int layer, const double flow[3], double modulus)
+void tissue_fibres_add(tissue_model *model, int triangle, const double flow[6][3], double bulk)
 {
-    if (!model->muscles || !(model->fibre_shares[k] > 0) || layer < TISSUE_MUSCLE) return;
-    vec3 along = vec3_normalize(model->muscles[model->fibre_bones[k]].along);
-    double pull = flow[0] * (double)along.x + flow[1] * (double)along.y + flow[2] * (double)along.z;
-    model->fibre_pulls[2 * k + layer - TISSUE_MUSCLE] -= (float)(modulus * pull);
+    if (!model->muscles) return;
+    float *pulls = model->fibre_pulls + 18 * (size_t)triangle;
+    for (int i = 0; i < 6; i++)
+        for (int c = 0; c < 3; c++) pulls[3 * i + c] = (float)(bulk * flow[i][c]);
 }
 
 void tissue_fibres_bend(tissue_run *run)
 {
     const tissue_model *m = run->m;
-    for (int j = 0; j < m->joint_count && m->muscles; j++) {
-        const muscle_bone *own = &m->muscles[j];
-        vec3 bend = {0, 0, 0}, along = {0, 0, 0};
-        if (own->end >= 0) {
-            bend = muscle_bend(own, j, run->input->skin);
-            along = vec3_normalize(mat34_vector(run->input->skin + 12 * j, own->along));
+    int bone = -1;
+    vec3 bend = {0, 0, 0};
+    for (int k = 0; k < m->count && m->muscles; k++) {
+        run->w.gains[k] = 0;
+        if (!(m->fibre_shares[k] > 0)) continue;
+        if (m->fibre_bones[k] != bone) {
+            bone = m->fibre_bones[k];
+            bend = muscle_bend(&m->muscles[bone], bone, run->input->skin);
         }
-        vec3_store(run->w.bends + 6 * j, bend);
-        vec3_store(run->w.bends + 6 * j + 3, along);
+        float amount = vec3_length(bend);
+        if (!(amount > 0)) continue;
+        vec3 skin = vec3_load(run->w.drive + 3 * k), inner = vec3_load(run->w.drive + 3 * (m->count + k));
+        float side = muscle_side(vec3_sub(skin, inner), bend) - MEAN_SIDE;
+        run->w.gains[k] = SWELLING * m->fibre_shares[k] * MIN(amount, 1.0f) * side;
     }
 }
 
 vec3 tissue_fibres_force(const tissue_run *run, int k, int layer)
 {
     const tissue_model *m = run->m;
-    vec3 none = {0, 0, 0};
-    if (!m->muscles || layer < TISSUE_MUSCLE || !(m->fibre_shares[k] > 0)) return none;
-    const float *bends = run->w.bends + 6 * m->fibre_bones[k];
-    vec3 bend = vec3_load(bends);
-    float amount = vec3_length(bend);
-    if (!(amount > 0)) return none;
-
-    vec3 skin = vec3_load(run->w.drive + 3 * k), bone = vec3_load(run->w.drive + 3 * (m->count + k));
-    float stress = CONTRACTION * m->fibre_shares[k] * MIN(amount, 1.0f) * muscle_side(vec3_sub(skin, bone), bend);
-    return vec3_scale(vec3_load(bends + 3), stress * m->fibre_pulls[2 * k + layer - TISSUE_MUSCLE]);
+    const mesh *surface = m->mesh;
+    vec3 sum = {0, 0, 0};
+    if (!m->muscles || layer < TISSUE_MUSCLE || !(m->fibre_shares[k] > 0)) return sum;
+    for (int i = surface->point_triangle_first[k]; i < surface->point_triangle_first[k + 1]; i++) {
+        int t = surface->point_triangles[i];
+        const int *v = surface->triangles + 3 * t;
+        float gain = (run->w.gains[v[0]] + run->w.gains[v[1]] + run->w.gains[v[2]]) / 3;
+        int corner = v[0] == k ? 0 : v[1] == k ? 1 : 2;
+        sum = vec3_madd(sum, vec3_load(m->fibre_pulls + 18 * (size_t)t + 3 * (corner + 3 * (layer - TISSUE_MUSCLE))), gain);
+    }
+    return mat34_vector(run->input->skin + 12 * m->fibre_bones[k], sum);
 }
