@@ -84,7 +84,6 @@ typedef struct tissue_model {
     muscle_bone *muscles;     /* (joint_count) */
     int *fibre_bones;    /* (count) */
     float *fibre_shares; /* (count) */
-    float *fibre_pulls;  /* (triangle_count x 6 x 3) force on the nodes of a muscle wedge per gain of its volume */
 
     /* skeleton */
     int *parents;   /* (joint_count) */
@@ -168,8 +167,7 @@ typedef struct tissue_work {
     float *touch;       /* (count x TOUCH) */
     float *drive;       /* (drive.count x 3) */
     float *skinning;
-    float *axis;  /* (count x 3) */
-    float *gains; /* (count) gain of volume of the muscle */
+    float *axis; /* (count x 3) */
     float *walk;
     float *moves;    /* (block_count) largest motion of a node in this iteration, squared */
     float *skin_old; /* (count x 3) skin at the start of the substep */
@@ -226,11 +224,9 @@ void tissue_predict(tissue_run *run);
 /* Velocities and accelerations from the result in w.z (tissue_drive.c). */
 void tissue_advance(tissue_run *run);
 
-/* Muscles (tissue_fibres.c): which columns have one; what each wedge adds; bends in a pose; force on a node. */
+/* Muscles (tissue_fibres.c): which columns have one; what they do to the skeleton's positions. */
 cutis_result tissue_fibres_build(const solver_build *build, const anatomy *a, tissue_model *model, cutis_error *error);
-void tissue_fibres_add(tissue_model *model, int triangle, const double flow[6][3], double bulk);
-void tissue_fibres_bend(tissue_run *run);
-vec3 tissue_fibres_force(const tissue_run *run, int k, int layer);
+void tissue_fibres_contract(const tissue_run *run, float *positions);
 
 /* One sweep of block descent over all columns; returns the largest motion of a node (tissue_cells.c). */
 float tissue_sweep(tissue_run *run, int iteration);

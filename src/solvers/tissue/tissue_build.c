@@ -194,7 +194,6 @@ static void shares_find(const builder *b)
 /* A wedge at rest: shape functions' gradients at its six Gauss points, from its six nodes (upper three first). */
 typedef struct wedge_rest {
     double shear[6][6]; /* integral of products of gradients */
-    double flow[6][3];  /* integral of gradients */
     double volume;      /* mean over two planes */
     double difference;  /* half their difference */
     double least;       /* smaller plane's volume over that of a right prism */
@@ -237,8 +236,6 @@ static double gauss_add(double x[6][3], double u, double v, double s, wedge_rest
         for (int c = 0; c < 3; c++)
             gradients[i][c] =
                 (local[i][0] * dual[0][c] + local[i][1] * dual[1][c] + local[i][2] * dual[2][c]) / determinant;
-    for (int i = 0; i < 6; i++)
-        for (int c = 0; c < 3; c++) w->flow[i][c] += gradients[i][c] * determinant / 12;
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++) w->shear[i][j] += dot3(gradients[i], gradients[j]) * determinant / 12;
     return determinant;
@@ -410,7 +407,6 @@ static cutis_result wedges_find(builder *b, wedge_table *table, cutis_error *err
             table->modulus[TISSUE_WEDGES * t + l] = mean;
             total += w->volume;
             for (int i = 0; i < 6; i++) model->mass[4 * v[i % 3] + l + i / 3] += (float)(w->volume / 6);
-            if (l == TISSUE_WEDGES - 1) tissue_fibres_add(model, t, w->flow, BULK_RATIO * mean);
         }
     }
 

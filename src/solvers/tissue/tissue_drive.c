@@ -43,6 +43,7 @@ void tissue_drive_find(tissue_run *run, float *positions)
     float scale = 1 / m->size;
     for (int i = 0; i < m->drive.count; i++)
         for (int c = 0; c < 3; c++) positions[3 * i + c] = (positions[3 * i + c] - m->centre[c]) * scale;
+    tissue_fibres_contract(run, positions);
 }
 
 /* ---- time ---- */
@@ -134,7 +135,6 @@ static void predict_block(void *context, int begin, int end)
             vec3 blow = {0, 0, 0};
             vec3 outer = outer_acceleration(run, k, l, fall, normal, &blow);
             float mass = m->mass[4 * k + l];
-            outer = vec3_madd(outer, tissue_fibres_force(run, k, l), 1 / mass);
 
             for (int c = 0; c < 3; c++) {
                 float target[4], before[4];
@@ -168,7 +168,6 @@ void tissue_predict(tissue_run *run)
     const tissue_model *m = run->m;
     for (int k = 0; k < m->count; k++)
         for (int c = 0; c < 3; c++) run->w.skin_old[3 * k + c] = run->s.z[COLUMN * k + 4 * c];
-    tissue_fibres_bend(run);
     parallel_for(run->input->jobs, m->count, POINT_GRAIN, predict_block, run);
 }
 

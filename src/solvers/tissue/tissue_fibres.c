@@ -1,16 +1,14 @@
 /*
  * tissue_fibres.c: muscles that swell when the joint at the end of their bone bends (parameter `muscle_bulge`).
  *
- * Fibres on the inner side of a bend shorten and thicken, those on the outer side get longer and thinner. Muscle wedges
- * are bonded to the bone layer, where real muscle slides, so that a tension along them would thicken nothing. Instead
- * their volume at rest changes by a share g: the term K/(2 V0) (V - a V0)^2 with a + g in place of a adds the force
- * K g dV/dx on a node, where dV/dx is the integral of its shape function's gradient, at rest and turned with the bone.
- * Around the bone the gains and losses cancel: a limb keeps its volume.
+ * Fibres on the inner side of a bend shorten and thicken, those on the outer side get longer and thinner (muscles.h).
+ * The deep muscle below the bone layer does so: targets of the column move away from the bone, or towards it, and
+ * elasticity carries fat and skin along. Around the bone gains and losses cancel, so that a limb keeps its volume.
  */
 #include "solvers/tissue/tissue.h"
 
-/* Gain of volume of a muscle wedge at a bend of 90 degrees, in the middle of the bone, per unit of the side below. */
-static const float SWELLING = 0.5f;
+/* Motion of the targets at a bend of 90 degrees, over the radius of the limb, per unit of the side below. */
+static const float SWELLING = 0.22f;
 /* Mean of muscle_side around a bone. */
 static const float MEAN_SIDE = 0.375f;
 
@@ -34,53 +32,35 @@ cutis_result tissue_fibres_build(const solver_build *build, const anatomy *a, ti
     if (result != CUTIS_OK || !model->muscles) return result;
     model->fibre_bones = ARENA_ARRAY(build->memory, int, model->count);
     model->fibre_shares = ARENA_ARRAY(build->memory, float, model->count);
-    model->fibre_pulls = ARENA_ARRAY(build->memory, float, 18 * (size_t)model->mesh->triangle_count + 1);
     if (build->memory->failed) return error_memory(error, "the muscles");
     for (int k = 0; k < model->count; k++)
         model->fibre_bones[k] = muscle_of_point(build, model->muscles, model->points[k], &model->fibre_shares[k]);
     return CUTIS_OK;
 }
 
-void tissue_fibres_add(tissue_model *model, int triangle, const double flow[6][3], double bulk)
-{
-    if (!model->muscles) return;
-    float *pulls = model->fibre_pulls + 18 * (size_t)triangle;
-    for (int i = 0; i < 6; i++)
-        for (int c = 0; c < 3; c++) pulls[3 * i + c] = (float)(bulk * flow[i][c]);
-}
-
-void tissue_fibres_bend(tissue_run *run)
+void tissue_fibres_contract(const tissue_run *run, float *positions)
 {
     const tissue_model *m = run->m;
+    size_t n = (size_t)m->count;
     int bone = -1;
     vec3 bend = {0, 0, 0};
-    for (int k = 0; k < m->count && m->muscles; k++) {
-        run->w.gains[k] = 0;
+    for (size_t k = 0; k < n && m->muscles; k++) {
         if (!(m->fibre_shares[k] > 0)) continue;
+
+        /* neighbours are mostly of the same muscle */
         if (m->fibre_bones[k] != bone) {
             bone = m->fibre_bones[k];
             bend = muscle_bend(&m->muscles[bone], bone, run->input->skin);
         }
         float amount = vec3_length(bend);
         if (!(amount > 0)) continue;
-        vec3 skin = vec3_load(run->w.drive + 3 * k), inner = vec3_load(run->w.drive + 3 * (m->count + k));
-        float side = muscle_side(vec3_sub(skin, inner), bend) - MEAN_SIDE;
-        run->w.gains[k] = SWELLING * m->fibre_shares[k] * MIN(amount, 1.0f) * side;
-    }
-}
 
-vec3 tissue_fibres_force(const tissue_run *run, int k, int layer)
-{
-    const tissue_model *m = run->m;
-    const mesh *surface = m->mesh;
-    vec3 sum = {0, 0, 0};
-    if (!m->muscles || layer < TISSUE_MUSCLE || !(m->fibre_shares[k] > 0)) return sum;
-    for (int i = surface->point_triangle_first[k]; i < surface->point_triangle_first[k + 1]; i++) {
-        int t = surface->point_triangles[i];
-        const int *v = surface->triangles + 3 * t;
-        float gain = (run->w.gains[v[0]] + run->w.gains[v[1]] + run->w.gains[v[2]]) / 3;
-        int corner = v[0] == k ? 0 : v[1] == k ? 1 : 2;
-        sum = vec3_madd(sum, vec3_load(m->fibre_pulls + 18 * (size_t)t + 3 * (corner + 3 * (layer - TISSUE_MUSCLE))), gain);
+        /* skin and bone layer alike, by the distance of the skin from the axis */
+        float *skin = positions + 3 * k, *inner = positions + 3 * (n + k);
+        vec3 way = vec3_normalize(vec3_sub(vec3_load(skin), vec3_load(inner)));
+        float side = muscle_side(way, bend) - MEAN_SIDE;
+        vec3 move = vec3_scale(way, SWELLING * m->radii[k] * m->fibre_shares[k] * MIN(amount, 1.0f) * side);
+        vec3_store(skin, vec3_add(vec3_load(skin), move));
+        vec3_store(inner, vec3_add(vec3_load(inner), move));
     }
-    return mat34_vector(run->input->skin + 12 * m->fibre_bones[k], sum);
 }

@@ -52,7 +52,6 @@ static tissue_work work_view(const tissue_model *m, void *memory, size_t *size)
     w.drive = KIT_CARVE(&block, float, m->drive.count * 3);
     w.skinning = KIT_CARVE(&block, float, skinning_scratch_count(&m->drive));
     w.axis = KIT_CARVE(&block, float, n * 3);
-    w.gains = KIT_CARVE(&block, float, n);
     w.walk = KIT_CARVE(&block, float, kit_walk_floats(m->character));
 
     /* contact */
