@@ -95,6 +95,11 @@ typedef struct cli_option {
     {                                                                       \
         .name = "set", .kind = CLI_PAIR, .value = "KEY=VALUE", .help = text \
     }
+#define CLI_OPTION_PRESET                                                                                      \
+    {                                                                                                          \
+        .name = "preset", .kind = CLI_TEXT, .value = "NAME",                                                   \
+        .help = "kind of body: athletic, average, heavy, old, toy or statue; --set and the file's settings win" \
+    }
 #define CLI_OPTION_EXAMPLE(text)                                                            \
     {                                                                                       \
         .name = "example", .kind = CLI_TEXT, .value = "FILE", .help = text, .repeats = true \
@@ -194,7 +199,7 @@ int cli_integer(const cli_arguments *arguments, const char *name);   /* 0 when n
 int cli_text_count(const cli_arguments *arguments, const char *name);
 const char *cli_text_at(const cli_arguments *arguments, const char *name, int index);
 /* All values of an option in one block, to be freed by the caller. cli_pairs splits KEY=VALUE and leaves space for one
- * more pair. */
+ * more pair; --preset is one of those of --set. */
 const char **cli_texts(const cli_arguments *arguments, const char *name, int *count);
 cutis_setting *cli_pairs(const cli_arguments *arguments, const char *name, int *count);
 /* The name pairs of --map, to be freed by the caller. */

@@ -282,6 +282,7 @@ static const cli_option options[] = {
     CLI_OPTION_SET("a parameter of the solver; bones.NAME.KEY=VALUE for one joint; substep or example_time in seconds; "
                    "or forces on the flesh: acceleration=X,Y,Z, wind=X,Y,Z, blow=TIME,X,Y,Z,RADIUS,VX,VY,VZ"),
     CLI_OPTION_AMOUNT,
+    CLI_OPTION_PRESET,
     CLI_OPTION_DETAIL,
     CLI_OPTION_PROP,
     {.name = "outputs",

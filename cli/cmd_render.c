@@ -305,6 +305,7 @@ static const cli_option options[] = {
     CLI_OPTION_MOTION("use the motion of this file (.bvh or another character) as the clip"),
     CLI_OPTION_FPS("frames per second of clips, and of caches without a rate", NULL),
     CLI_OPTION_SET("a parameter of the solvers that are run"),
+    CLI_OPTION_PRESET,
     CLI_OPTION_AMOUNT,
     CLI_OPTION_PROP,
     {.name = "sheet", .kind = CLI_FLAG, .help = "contact sheet: frames in a row, caches below each other"},

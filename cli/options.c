@@ -466,8 +466,8 @@ static void *pairs_copy(const cli_arguments *arguments, const char *name, size_t
     size_t bytes = 0;
     for (int i = 0; i < *count; i++) bytes += strlen(texts[i]) + 1;
 
-    char *block = cli_allocate(1, ((size_t)*count + 1) * item + bytes);
-    char *at = *text = block + ((size_t)*count + 1) * item;
+    char *block = cli_allocate(1, ((size_t)*count + 2) * item + bytes);
+    char *at = *text = block + ((size_t)*count + 2) * item;
     for (int i = 0; i < *count; i++) {
         strcpy(at, texts[i]);
         *strchr(at, '=') = 0; /* a pair has one: it was checked when it was parsed */
@@ -494,6 +494,10 @@ cutis_setting *cli_pairs(const cli_arguments *arguments, const char *name, int *
         pairs[i].key = pairs_next(&text);
         pairs[i].value = pairs_next(&text);
     }
+
+    /* --preset is a setting */
+    const char *preset = cli_text(arguments, "preset");
+    if (preset) pairs[(*count)++] = (cutis_setting){"preset", preset};
     return pairs;
 }
 

@@ -55,6 +55,7 @@ SOLVERS = sorted(name for name in os.listdir(os.path.join(ROOT, "src/solvers"))
 # A word that is a solver's name and means something else: the file, and why.
 NAMESAKES = {
     ("cli/options.c", "curves"): "a former option of 'cutis rig': the curves found on the mesh",
+    ("src/solvers/lattice/lattice.c", "tissue"): "an output: what kind of flesh",
     ("src/io/gltf/gltf_springs.c", "springs"): "a list of VRM's extension of spring bones",
 }
 

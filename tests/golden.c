@@ -2,6 +2,8 @@
  * golden.c: print a hash of the results of each scene, to be compared between compilers, options, numbers of threads
  * and with tests/golden.txt. Usage: golden THREADS
  *
+ * A solver's name with ":uniform" behind it stands for flesh that is the same everywhere.
+ *
  * A line "character NAME - HASH" stands for the rest mesh, weights and sampled poses, so that a difference that begins
  * there is told from one that begins in a solver. A line "NAME CLIP SOLVER HASH" stands for all positions of all
  * frames, the normals of the last one and the state at the end. A line "measure NAME - HASH" stands for the quality
@@ -78,8 +80,12 @@ static void clip_window_sample(void *context, double time, float *joints)
     cutis_pose_sample(window->character, window->clip, window->start + time, joints);
 }
 
-/* Run one clip under one solver and print its line. */
-static int run(const cutis_character *character, int clip, const char *solver, bool measure, const cutis_jobs *jobs)
+/* Flesh that is the same everywhere, without gravity and muscles. */
+static const cutis_setting uniform[] = {{"anatomy", "off"}, {"gravity", "off"}, {"muscle_bulge", "off"}};
+
+/* Run one clip under one solver and print its line; of the settings those that the solver has. */
+static int run(const cutis_character *character, int clip, const char *solver, int setting_count, bool measure,
+               const cutis_jobs *jobs)
 {
     cutis_error error;
     cutis_model *model = NULL;
@@ -89,6 +95,13 @@ static int run(const cutis_character *character, int clip, const char *solver, b
     def.character = character;
     def.solver = solver;
     def.jobs = jobs;
+    cutis_setting settings[COUNT_OF(uniform)];
+    def.settings = settings;
+    for (int i = 0; i < setting_count; i++) {
+        const cutis_solver_info *info = cutis_solver_find(solver);
+        for (int p = 0; p < info->parameter_count; p++)
+            if (strcmp(info->parameters[p].name, uniform[i].key) == 0) settings[def.setting_count++] = uniform[i];
+    }
     if (cutis_model_build(&def, &model, &error)) return fail(solver, &error);
     if (cutis_state_create(model, NULL, &state, &error)) return fail(solver, &error);
 
@@ -110,7 +123,8 @@ static int run(const cutis_character *character, int clip, const char *solver, b
     hash = hash_bytes(frames, size * (FRAMES + 1), hash);
     uint64_t state_hash = cutis_state_hash(model, state);
     hash = hash_bytes(&state_hash, sizeof state_hash, hash);
-    printf("%s %s %s %016" PRIx64 "\n", character->name, character->clips[clip].name, solver, hash);
+    printf("%s %s %s%s %016" PRIx64 "\n", character->name, character->clips[clip].name, solver,
+           setting_count > 0 ? ":uniform" : "", hash);
     measure &= character->vertex_count < 4000; /* the larger ones take longer than all the rest */
     int code = measure ? run_measure(character, (const float *)frames, 1 / dt, jobs) : 0;
     free(frames);
@@ -125,7 +139,21 @@ static int run_all(const cutis_character *character, int clip, bool past, const 
     for (int i = 0; i < cutis_solver_count(); i++) {
         if ((cutis_solver(i)->substep > 0) != past) continue;
         for (int c = 0; c < character->clip_count; c++)
-            if ((clip < 0 || c == clip) && run(character, c, cutis_solver(i)->name, i + c == 0, jobs)) return 1;
+            if ((clip < 0 || c == clip) && run(character, c, cutis_solver(i)->name, 0, i + c == 0, jobs)) return 1;
+    }
+    return 0;
+}
+
+/* Solvers whose flesh differs over the body by default, without that. */
+static int run_uniform(const cutis_character *character, const cutis_jobs *jobs)
+{
+    for (int i = 0; i < cutis_solver_count(); i++) {
+        const cutis_solver_info *info = cutis_solver(i);
+        for (int p = 0; p < info->parameter_count; p++) {
+            if (strcmp(info->parameters[p].name, "anatomy") != 0 || info->parameters[p].default_value == 0) continue;
+            for (int c = 0; c < character->clip_count; c++)
+                if (run(character, c, info->name, COUNT_OF(uniform), false, jobs)) return 1;
+        }
     }
     return 0;
 }
@@ -137,7 +165,7 @@ static int tube(const cutis_jobs *jobs)
     cutis_character *character;
     if (test_tube(NULL, &character, &error)) return fail("tube", &error);
     printf("character tube - %016" PRIx64 "\n", hash_character(character));
-    int code = run_all(character, -1, false, jobs) || run_all(character, -1, true, jobs);
+    int code = run_all(character, -1, false, jobs) || run_all(character, -1, true, jobs) || run_uniform(character, jobs);
     cutis_character_destroy(character);
     return code;
 }

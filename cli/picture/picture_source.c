@@ -23,6 +23,7 @@ bool picture_source_has_parameter(const picture_source *source, const char *key)
 {
     const cutis_solver_info *solver;
     const char *dot = strrchr(key, '.'), *name = dot ? dot + 1 : key;
+    if (strcmp(name, "preset") == 0) name = "anatomy"; /* every solver that takes presets has it */
     for (const char *rest = source->kind == SOURCE_SOLVER ? source->name : NULL; (solver = cli_stack_next(&rest));)
         for (int i = 0; i < solver->parameter_count; i++)
             if (strcmp(solver->parameters[i].name, name) == 0) return true;

@@ -116,6 +116,21 @@ CUTIS_API const cutis_solver_info *cutis_solver_find(const char *name);
 /* Return the first solver that has all of these flags, or NULL. */
 CUTIS_API const cutis_solver_info *cutis_solver_with(unsigned flags);
 
+/* ---- presets ---- */
+
+/*
+ * A kind of body as values for the parameters that solvers of flesh share. The setting "preset" = its name takes it;
+ * all other settings win over it.
+ */
+typedef struct cutis_preset {
+    const char *name;
+    const char *summary; /* one line */
+} cutis_preset;
+
+CUTIS_API int cutis_preset_count(void);
+/* NULL behind the last one. */
+CUTIS_API const cutis_preset *cutis_preset_get(int index);
+
 /* ---- model ---- */
 
 typedef struct cutis_model cutis_model;

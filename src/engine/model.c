@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/model_object.h"
+#include "engine/presets.h"
 
 /* Where a state's own fields end and its arrays begin. */
 static size_t align_up(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
@@ -188,7 +189,7 @@ static cutis_result apply_file_settings(cutis_model *m, solver_values *values, c
 
     for (int i = 0; i < c->setting_count; i++) {
         const char *key = c->settings[i].key;
-        if (settings_of_model(key)) continue;
+        if (settings_of_model(key) || strcmp(key, SETTING_PRESET) == 0) continue;
 
         bool anywhere = false;
         for (int s = 0; s < solver_table_count; s++)
@@ -213,6 +214,12 @@ static cutis_result build_values(cutis_model *m, const cutis_model_def *def, cut
     solver_values values[STAGE_LIMIT];
     for (int i = 0; i < m->stage_count; i++) values[i] = (solver_values){.solver = m->stages[i].solver};
     cutis_result result = settings_default(values, m->stage_count, m->character, &m->memory, error);
+
+    /* a preset, then what the file sets, then the settings of this model */
+    const char *preset = presets_named(def->settings, def->setting_count);
+    if (!preset && solver_parameter_index(m->stages[0].solver, "anatomy") >= 0)
+        preset = presets_named(m->character->settings, m->character->setting_count);
+    if (!result && preset) result = presets_apply(values, m->stage_count, m->character, preset, error);
     if (!result) result = apply_file_settings(m, values, error);
     if (!result) {
         result = settings_apply(values, m->stage_count, m->character, def->settings, def->setting_count, error);

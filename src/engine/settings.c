@@ -63,6 +63,13 @@ static cutis_result value_parse(const cutis_parameter *p, const cutis_setting *s
         break;
     }
 
+    /* switched off or on: nothing, or as usual */
+    bool off = strcmp(text, "off") == 0;
+    if ((off || strcmp(text, "on") == 0) && p->min <= 0 && p->max >= 0) {
+        *value = off ? 0 : p->default_value;
+        return CUTIS_OK;
+    }
+
     /* a number, whole where it must be, within its range */
     const char *cursor = text, *end = text + strlen(text);
     if (!text_number(&cursor, end, value) || cursor != end) {
@@ -294,6 +301,8 @@ cutis_result settings_apply(solver_values *stages, int stage_count, const cutis_
     /* values of all joints first, then those of one */
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < setting_count; i++) {
+            if (strcmp(settings[i].key, SETTING_PRESET) == 0) continue; /* no parameter */
+
             setting_target target;
             if (settings_of_model(settings[i].key)) continue;
             cutis_result result = key_parse(stages, stage_count, character, settings[i].key, &target, error);

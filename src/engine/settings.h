@@ -6,6 +6,9 @@
 
 #include "solvers/solver.h"
 
+/* The key under which settings name a preset (presets.h); settings_apply passes it over. */
+#define SETTING_PRESET "preset"
+
 /* The values of one solver of a stack. */
 typedef struct solver_values {
     const solver *solver;

@@ -27,6 +27,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solvers/flesh_map.h"
 #include "solvers/lattice/lattice_step.h"
 
 /* Rows of the inner layers that are nothing unless asked for, counted from the bone. */
@@ -121,6 +122,12 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
                              .help = "minimum distance kept by contact"},
     [LATTICE_FRICTION] = {PARAMETER_FLOAT("friction", 0.5, 0, 2, ""),
                           .help = "friction with props that do not tell their own"},
+    [LATTICE_GRAVITY] = {PARAMETER_FLOAT("gravity", 9.81, -100, 100, "m/s2"),
+                         .help = "weight along -y; the modelled shape is the shape under gravity"},
+    [LATTICE_UNIT] = {FLESH_PARAMETER_UNIT},
+    [LATTICE_ANATOMY] = {FLESH_PARAMETER_ANATOMY},
+    [LATTICE_FATNESS] = {FLESH_PARAMETER_FATNESS},
+    [LATTICE_FIRMNESS] = {FLESH_PARAMETER_FIRMNESS},
 };
 
 enum {
@@ -174,6 +181,11 @@ static const cutis_output_info lattice_outputs[LATTICE_OUTPUT_COUNT] = {
                                  .unit = "",
                                  .range = {0, 1},
                                  .help = "1 less the gain of the voxels that carry the vertex; 0 is bone"},
+    [LATTICE_OUTPUT_TISSUE] = {.name = "tissue",
+                               .components = 1,
+                               .unit = "",
+                               .range = {0, 1},
+                               .help = "softness of the flesh: 0 firm, 0.5 muscle, 1 fat"},
 };
 
 /* How far a voxel may be from its target before it is put back, in sizes. */
@@ -470,6 +482,7 @@ static void advance_block(void *context, int begin, int end)
     /* what all voxels share: the felt acceleration is a force on their mass */
     quad h = quad_set(job->settling ? 0 : job->h);
     const float *felt = job->input->acceleration;
+    quad weight = {0, -m->gravity * job->h * job->h, 0, 0};
     quad fall = (quad){felt[0], felt[1], felt[2], 0} * (job->h * job->h / m->size);
     for (int v = begin; v < end; v++) {
         /* bones are where the skeleton puts them */
@@ -482,6 +495,10 @@ static void advance_block(void *context, int begin, int end)
         quad pull = job->t.a[v].b * m->regions.inverse_counts[v] - job->s.deviations[v] * m->gains[v];
         if (m->has_stretch) pull += job->t.pulls[v];
         quad way = frame_leave(&job->t.turns[v], pull) + fall;
+
+        /* gravity on flesh that hangs under it already: the weight less the weight as the bones turn it */
+        quad borne = frame_leave(&job->t.turns[v], weight);
+        way += weight - borne * sqrtf(job->t.turns[v].b[0]);
         if (m->has_volume) way += job->t.pushes[v];
 
         /* what moves on, what is pulled, what is frozen */
@@ -489,6 +506,10 @@ static void advance_block(void *context, int begin, int end)
         quad p = job->s.positions[v] + speed * h + way * job->step;
         p[3] = 0;
         if (m->bounds) p = give_way(job, v, p);
+        if (m->holds && m->holds[v] > 0) {
+            quad rest = job->s.targets[v] + frame_leave(&job->t.turns[v], job->s.bulges[v]);
+            p += (rest - p) * m->holds[v];
+        }
         if (m->freezes) p += (job->s.targets[v] - p) * m->freezes[v];
         job->t.guess[v] = p;
     }

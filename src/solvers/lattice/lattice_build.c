@@ -21,6 +21,7 @@
  * of mass m |R|, m the voxel's volume and |R| the number of regions that hold it. Leapfrog is stable while the modes of
  * force over mass stay below 4: shape matching has at most its k_s, stretch and volume what a power iteration finds.
  */
+#include "solvers/flesh_map.h"
 #include "solvers/lattice/lattice_model.h"
 #include "solvers/solver_kit.h"
 
@@ -47,6 +48,10 @@
 /* How much faster than its quarter wave a slab has to be made: its free side, where regions are cut, is softer.
  * Measured, and the same at any resolution, region and substep (test stiffness_is_a_frequency). */
 #define FREE_SIDE 1.1
+/* Share of the way to its place that the firmest flesh closes in a 60th of a second. */
+#define FIRM_HOLD 0.9
+/* How much more of the acceleration of its bones the softest flesh feels: no ribs hold a belly. */
+#define FAT_INERTIA 1.0
 /* Flesh deeper than this gives way no further, in sizes: a trunk is no softer than a thigh. */
 #define DEPTH_MOST 0.06f
 /* Passes of the power iteration that finds a constraint's stiffest mode. */
@@ -67,6 +72,8 @@ typedef struct builder {
     float *points;   /* (point_count x 3), in sizes */
     lattice_graph graph;
     lattice_layers layers;
+    flesh_map anatomy;
+    float *soft;      /* (count) softness of the anatomy map */
     float *stiffness; /* the model's, while they are filled */
     float *gains;
     double stretch;        /* of one spring, for one substep */
@@ -244,6 +251,47 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
     return CUTIS_OK;
 }
 
+/* ---- anatomy ---- */
+
+/* What kind of flesh each voxel is, and the weight of all. */
+static cutis_result anatomy_make(builder *b, cutis_error *error)
+{
+    const solver_build *build = b->build;
+    const cutis_character *character = build->character;
+    lattice_model *m = b->model;
+    flesh_map_request request = {build, LATTICE_ANATOMY, LATTICE_FATNESS, LATTICE_FIRMNESS, LATTICE_UNIT};
+    cutis_result result = flesh_map_find(&request, &b->anatomy, &b->temporary, error);
+    if (result == CUTIS_OK)
+        result = lattice_spread(&b->graph, build->mesh->point_count, b->anatomy.softness, &b->temporary, &b->soft, error);
+    float *tissue = ARENA_ARRAY(b->memory, float, character->vertex_count);
+    if (result == CUTIS_OK && b->memory->failed) result = error_memory(error, "the lattice");
+    if (result != CUTIS_OK) return result;
+
+    for (int v = 0; v < character->vertex_count; v++) tissue[v] = b->anatomy.softness[character->vertex_points[v]];
+    m->tissue = tissue;
+    m->gravity = (float)flesh_gravity(build->values[LATTICE_GRAVITY], b->anatomy.unit, (double)m->size);
+    return CUTIS_OK;
+}
+
+/* Flesh softer than muscle is as much less stiff; firmer flesh is held in place instead (firm_hold), at any region. */
+static double anatomy_stiffness(const builder *b, int v, int layer)
+{
+    static const int tissues[LATTICE_LAYERS] = {[LATTICE_MUSCLE] = FLESH_MUSCLE, [LATTICE_MUSCLE + 1] = FLESH_FAT};
+    int tissue = layer == LATTICE_LAYERS - 1 ? FLESH_SKIN : layer <= LATTICE_MUSCLE + 1 ? tissues[layer] : FLESH_MUSCLE;
+    double amount = voxel_value(b, v, LATTICE_ANATOMY), firmness = voxel_value(b, v, LATTICE_FIRMNESS);
+    return MIN(firmness, 1) * flesh_stiffness(tissue, MAX((double)b->soft[v], 0.5), amount);
+}
+
+/* Share of the way to its place that firm flesh is put in a substep, by anatomy and by the parameter `firmness`. */
+static float firm_hold(const builder *b, int v)
+{
+    double amount = MIN((double)voxel_value(b, v, LATTICE_ANATOMY), 1.0);
+    double firm = CLAMP(1 - 2 * (double)b->soft[v], 0.0, 1.0) * amount;
+    double given = 1 - 1 / MAX((double)voxel_value(b, v, LATTICE_FIRMNESS), 1.0);
+    double free = (1 - FIRM_HOLD * firm * firm) * (1 - FIRM_HOLD * given * given);
+    return (float)(1 - det_pow(free, 60 * b->model->substep));
+}
+
 /* ---- tables ---- */
 
 /* How much of a quarter wave of shear in LENGTH_REFERENCE shape matching pulls back, for voxels of edge h. */
@@ -276,7 +324,7 @@ static double voxel_frequency(const builder *b, int v)
     double frequency = 0;
     for (int i = LATTICE_MUSCLE; i < LATTICE_LAYERS; i++) {
         float share = b->layers.shares[LATTICE_LAYERS * v + i];
-        if (share > 0) frequency += share * voxel_value(b, v, LATTICE_STIFFNESS + i - 1);
+        if (share > 0) frequency += share * voxel_value(b, v, LATTICE_STIFFNESS + i - 1) * anatomy_stiffness(b, v, i);
     }
     return frequency;
 }
@@ -334,12 +382,17 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     cutis_result result = CUTIS_OK;
     if (map_points(m->character, "freeze", painted))
         result = lattice_spread(&b->graph, m->character->point_count, painted, &b->temporary, &frozen, error);
+    bool anatomical = false;
+    for (int v = 0; v < count && !m->own_shape; v++)
+        anatomical = anatomical || voxel_value(b, v, LATTICE_ANATOMY) > 0 || voxel_value(b, v, LATTICE_FIRMNESS) > 1;
+    float *holds = anatomical ? ARENA_ARRAY(b->memory, float, m->padded) : NULL;
     float *freezes = frozen ? ARENA_ARRAY(b->memory, float, m->padded) : NULL;
     float *bounds = m->own_shape ? NULL : ARENA_ARRAY(b->memory, float, m->padded);
     if (result == CUTIS_OK && b->memory->failed) result = error_memory(error, "the lattice");
     if (result != CUTIS_OK) return result;
 
     m->freezes = freezes;
+    m->holds = holds;
     m->bounds = bounds;
 
     /* each voxel: place, mass, and the damping of its layers */
@@ -358,6 +411,9 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
             float share = b->layers.shares[LATTICE_LAYERS * v + i];
             if (share > 0) damping += share * voxel_value(b, v, LATTICE_DAMPING + i - 1);
         }
+        double amount = voxel_value(b, v, LATTICE_ANATOMY), fat = amount * MAX(2 * (double)b->soft[v] - 1, 0);
+        damping *= flesh_damping((double)b->soft[v], amount);
+        if (holds) holds[v] = firm_hold(b, v);
 
         /* thin flesh swings faster than that of the reference thickness, and is damped as much faster */
         float thickness = b->layers.bone_depth[v] + b->layers.skin_depth[v];
@@ -366,7 +422,7 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
         /* what is left of it after a substep */
         if (frozen) freezes[v] = frozen[v] >= 1 ? 1 : (float)(1 - det_pow(1 - (double)frozen[v], 60 * m->substep));
         keeps[v] = (float)det_exp(-(damping + LOSS) * m->substep);
-        inertias[v] = voxel_value(b, v, LATTICE_INERTIA);
+        inertias[v] = (float)fmin(voxel_value(b, v, LATTICE_INERTIA) * (1 + FAT_INERTIA * fat), 1);
         if (bounds) bounds[v] = voxel_value(b, v, LATTICE_GIVE) * MIN(b->layers.bone_depth[v], DEPTH_MOST);
     }
     return CUTIS_OK;
@@ -951,7 +1007,7 @@ cutis_result lattice_model_build(const solver_build *build, void **data, cutis_e
     m->substep = build->substep;
     builder b = {.build = build, .model = m, .memory = build->memory, .temporary = arena_create(&build->allocator)};
     cutis_result (*const stages[])(builder *, cutis_error *) = {
-        voxels_make,    layers_make,      voxels_order,  voxel_tables,   region_tables,
+        voxels_make,    layers_make,      voxels_order,  anatomy_make, voxel_tables,   region_tables,
         stretch_tables, stiffness_tables, volume_tables, surface_tables, contact_tables};
     cutis_result result = CUTIS_OK;
     for (int i = 0; i < COUNT_OF(stages) && result == CUTIS_OK; i++) result = stages[i](&b, error);

@@ -36,6 +36,11 @@ enum {
     LATTICE_PROPS,
     LATTICE_CONTACT_GAP,
     LATTICE_FRICTION,
+    LATTICE_GRAVITY,
+    LATTICE_UNIT,
+    LATTICE_ANATOMY,
+    LATTICE_FATNESS,
+    LATTICE_FIRMNESS,
     LATTICE_PARAMETERS
 };
 
@@ -98,6 +103,7 @@ typedef struct lattice_model {
     const float *keeps;    /* (padded) share of the velocity that damping leaves */
     const float *bounds;   /* (padded) how far flesh gives way from where it rests, sizes; NULL: any way */
     const float *inertias; /* (padded) share of the target's acceleration that is felt */
+    const float *holds;    /* (padded) share of the way to where it rests that firm flesh is put each substep; NULL: none */
     const float *freezes;  /* (padded) share of the way to the target that a voxel is put each substep; NULL: none */
     const quad
         *outward; /* (padded) unit normal of the skin on a voxel at rest, and the flesh behind it in w; 0: none */
@@ -113,6 +119,8 @@ typedef struct lattice_model {
     float bulge_gain;      /* factor on the push of volume that bulges take in a substep */
     float bulge_keep;      /* share of them that is kept */
     float settle;          /* share of all forces that settles without overshooting */
+    const float *tissue;   /* (vertex_count) output: the anatomy map */
+    float gravity;         /* sizes/s2 */
     const float *softness; /* (vertex_count) output: 1 minus the gain of what carries the vertex; 0 is bone */
     bool has_stretch, has_volume;
     lattice_contact contact;

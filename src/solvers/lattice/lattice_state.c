@@ -122,6 +122,7 @@ bool lattice_output(const void *data, const void *state, int index, cutis_output
         {CUTIS_DOMAIN_ELEMENT, m->count, LATTICE_LAYERS, m->shares},
         {CUTIS_DOMAIN_ELEMENT, m->count, 1, m->edges},
         {CUTIS_DOMAIN_VERTEX, m->character->vertex_count, 1, m->softness},
+        {CUTIS_DOMAIN_VERTEX, m->character->vertex_count, 1, m->tissue},
     };
     if (index < 0 || index >= LATTICE_OUTPUT_COUNT) return false;
     *output = outputs[index];

@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "solvers/flesh_map.h"
 #include "solvers/layers/layers_step.h"
 
 static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
@@ -63,7 +64,10 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
     [LAYERS_VOLUME] = {PARAMETER_BOOL("volume", 1), .help = "volume conservation"},
     [LAYERS_CUT] = {PARAMETER_FLOAT("cut", 0.5, 0, 1, ""), .per_bone = true,
                     .help = "position along the bone where the sub-volumes of its two joints meet"},
-    [LAYERS_UNIT] = {KIT_PARAMETER_UNIT},
+    [LAYERS_UNIT] = {FLESH_PARAMETER_UNIT},
+    [LAYERS_ANATOMY] = {FLESH_PARAMETER_ANATOMY_OFF},
+    [LAYERS_FATNESS] = {FLESH_PARAMETER_FATNESS},
+    [LAYERS_FIRMNESS] = {FLESH_PARAMETER_FIRMNESS},
     [LAYERS_SHARE_VOLUME] = {PARAMETER_BOOL("share_volume", 0), .per_bone = true,
                              .help = "merge the joint's sub-volume with its parent's"},
 };

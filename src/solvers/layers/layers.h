@@ -16,6 +16,7 @@
 #include "character/skinning.h"
 #include "contact/contact.h"
 #include "math/simd.h"
+#include "solvers/muscles.h"
 #include "solvers/solver.h"
 
 enum { LAYER_SKIN, LAYER_FAT, LAYER_MUSCLE, LAYER_BONE, LAYERS };
@@ -172,13 +173,6 @@ void layers_volume_velocity(const layers_volumes *volumes, int point_count, laye
 
 /* ---- the model ---- */
 
-/* The muscle of a limb's bone, at rest in scene space; end: the joint beyond it, -1 where none bulges. */
-typedef struct layers_muscle {
-    int end;
-    float strength; /* how much thicker it gets when that joint bends by 90 degrees, over its depth */
-    vec3 start, along, beyond;
-} layers_muscle;
-
 typedef struct layers_model {
     const cutis_character *character;
     const mesh *mesh; /* the skin in place order, in sizes */
@@ -197,7 +191,7 @@ typedef struct layers_model {
     skinning drive;       /* skin by place, bone layer by place, then the centres of fans, then axis points */
     skinning axis_drive;  /* axis points, linearly */
     /* Muscles that bulge; NULL where none does. */
-    layers_muscle *muscles; /* (joint_count) */
+    muscle_bone *muscles; /* (joint_count) strength: how much thicker at 90 degrees, over the depth */
     int *fibre_bones;       /* (point_count) */
     float *fibre_shares;    /* (point_count) how much thicker at 90 degrees, on the inner side */
     /* Painted maps; arrays are NULL, and counts 0, where nothing is painted. */
@@ -249,6 +243,9 @@ enum {
     LAYERS_CUT,
     LAYERS_SHARE_VOLUME,
     LAYERS_UNIT,
+    LAYERS_ANATOMY,
+    LAYERS_FATNESS,
+    LAYERS_FIRMNESS,
     LAYERS_PARAMETER_COUNT
 };
 

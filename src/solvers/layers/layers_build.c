@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "solvers/flesh_map.h"
 #include "solvers/layers/layers.h"
 #include "solvers/layers/layers_limits.h"
 #include "solvers/solver_kit.h"
@@ -29,6 +30,7 @@ typedef struct builder {
     vec3 *axis;     /* (point_count) by place: nearest point of the bones' centre lines */
     float *weights; /* of the point in hand */
     float *layer_positions, *areas;
+    flesh_map anatomy; /* by point of the build */
     float *room;     /* (point_count) for flesh, 0..1 */
     uint8_t *parted; /* (point_count) not 0: where the rest shape crossed or touched itself and was parted */
 } builder;
@@ -357,12 +359,17 @@ static void stiffness_find(builder *b, const float *depths, float *map, float *f
         vec3 x = particle_rest(model, k, LAYER_SKIN);
         double depth = vec3_distance(x, particle_rest(model, k, LAYER_BONE));
         double thin = MAX(DEEP_FLESH / depth, 1.0), kappas[LAYERS];
-        double muscle = layers_level(kit_point_value(b->build, point, LAYERS_MUSCLE_STIFFNESS));
+        static const int tissues[LAYERS] = {FLESH_SKIN, FLESH_FAT, FLESH_MUSCLE, FLESH_MUSCLE};
+        double levels[LAYERS];
+        for (int l = 0; l < LAYERS; l++) {
+            double frequency = kit_point_value(b->build, point, parameters[l]) * (double)b->anatomy.stiffness[tissues[l]][point];
+            levels[l] = layers_level(MIN(frequency, 250.0));
+        }
 
         /* stiffness of each layer, by parameters, maps, room and thin flesh */
         for (int l = 0; l < LAYERS; l++) {
-            double stiffness = layers_level(kit_point_value(b->build, point, parameters[l]));
-            if (l == LAYER_FAT) stiffness += (1 - fat[k]) * (muscle - stiffness);
+            double stiffness = levels[l];
+            if (l == LAYER_FAT) stiffness += (1 - fat[k]) * (levels[LAYER_MUSCLE] - stiffness);
             stiffness *= map[k];
             double kappa = layers_kappa(1 - (1 - stiffness) * b->room[k]);
             kappas[l] = MAX(kappa, MIN(thin * thin * kappa, layers_kappa(layers_level(THIN_STIFFNESS))));
@@ -640,7 +647,6 @@ static void parameters_read(const solver_build *build, layers_model *model)
     model->volume_on = v[LAYERS_VOLUME] != 0;
     model->damping = (float)v[LAYERS_DAMPING];
     model->thickness = (float)v[LAYERS_CONTACT_GAP];
-    model->gravity = (float)(v[LAYERS_GRAVITY] / (v[LAYERS_UNIT] * (double)model->size));
 }
 
 static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
@@ -686,6 +692,13 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     result = contact_surface_build(&model->surface, model->mesh, build->memory, &build->allocator, error);
     if (result == CUTIS_OK) result = room_find(b, scratch, error);
     if (result != CUTIS_OK) return result;
+
+    /* what kind of flesh, and its weight */
+    flesh_map_request map_request = {build, LAYERS_ANATOMY, LAYERS_FATNESS, LAYERS_FIRMNESS, LAYERS_UNIT};
+    result = flesh_map_find(&map_request, &b->anatomy, scratch, error);
+    if (result != CUTIS_OK) return result;
+    model->gravity =
+        (float)flesh_gravity(build->values[LAYERS_GRAVITY], b->anatomy.unit, (double)model->size);
 
     /* layers, masses and stiffness */
     layers_place(b, ways, depths);

@@ -133,8 +133,6 @@
           "touching_sheets_do_not_cross")                                                                              \
     LIMIT(int, ROOM_RINGS, 6, "rings", "over which flesh grows to its depth around places without room",               \
           "in the first half there is none", "touching_sheets_do_not_cross")                                           \
-    LIMIT(float, FIBRE_BRANCH, 0.2f, "bone", "how far from a bone's line its other children lie at most",              \
-          "twist joints lie on it, legs of a pelvis do not", "a_muscle_bulges_with_its_joint")                         \
     LIMIT(float, SHARE_WIDTH, 0.75f, "depth", "over which the shares of neighbouring sub-volumes blend (mean square)",    \
           "no step shows at a cut", "flexed_arm_keeps_volume_and_does_not_intersect")                                  \
     LIMIT(int, SHARE_PASSES, 8, "passes", "in which they do",                                                            \

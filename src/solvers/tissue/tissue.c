@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "solvers/flesh_map.h"
 #include "solvers/tissue/tissue.h"
 
 /* Substeps of the walk from the rest pose, at the end of it to settle, and their length in seconds. */
@@ -37,7 +38,7 @@ static const cutis_parameter tissue_parameters[TISSUE_PARAMETER_COUNT] = {
                             .help = "maximum depth of the flesh, down to the bone layer"},
     [TISSUE_DAMPING] = {PARAMETER_FLOAT("damping", 4, 0, 100, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
                         .help = "decay rate of velocity relative to the skeleton"},
-    [TISSUE_GRAVITY] = {PARAMETER_FLOAT("gravity", 0, -100, 100, "m/s2"),
+    [TISSUE_GRAVITY] = {PARAMETER_FLOAT("gravity", 9.81, -100, 100, "m/s2"),
                         .help = "weight along -y; the modelled shape is the shape under gravity"},
     [TISSUE_SELF_COLLISION] = {PARAMETER_BOOL("self_collision", 1), .role = CUTIS_PARAMETER_SELF_COLLISION,
                                .help = "self-collision of the skin"},
@@ -45,7 +46,12 @@ static const cutis_parameter tissue_parameters[TISSUE_PARAMETER_COUNT] = {
                             .help = "distance at which contact begins"},
     [TISSUE_FRICTION] = {PARAMETER_FLOAT("friction", 0.3, 0, 2, ""), .per_bone = true,
                          .help = "Coulomb friction coefficient of the skin"},
-    [TISSUE_UNIT] = {KIT_PARAMETER_UNIT},
+    [TISSUE_UNIT] = {FLESH_PARAMETER_UNIT},
+    [TISSUE_MUSCLE_BULGE] = {PARAMETER_FLOAT("muscle_bulge", 1, 0, 3, ""), .per_bone = true,
+                             .help = "how much a limb's muscle thickens on the inner side as the joint beyond it bends"},
+    [TISSUE_ANATOMY] = {FLESH_PARAMETER_ANATOMY},
+    [TISSUE_FATNESS] = {FLESH_PARAMETER_FATNESS},
+    [TISSUE_FIRMNESS] = {FLESH_PARAMETER_FIRMNESS},
 };
 
 enum { PART_ELASTICITY, PART_CONTACT, PART_OTHER };
@@ -71,6 +77,11 @@ static const cutis_output_info tissue_outputs[TISSUE_OUTPUT_COUNT] = {
                                .unit = "size/s2",
                                .palette = CUTIS_PALETTE_TOUCH,
                                .help = "force of contact, over the mass of the skin there"},
+    [TISSUE_OUTPUT_TISSUE] = {.name = "tissue",
+                              .components = 1,
+                              .unit = "",
+                              .range = {0, 1},
+                              .help = "softness of the flesh: 0 firm, 0.5 muscle, 1 fat"},
 };
 
 /* ---- the step ---- */

@@ -14,6 +14,8 @@
 #include "contact/contact.h"
 #include "math/simd.h"
 #include "solvers/solver.h"
+#include "character/anatomy.h"
+#include "solvers/muscles.h"
 #include "solvers/solver_kit.h"
 
 enum { TISSUE_SKIN, TISSUE_FAT, TISSUE_MUSCLE, TISSUE_BONE, TISSUE_LAYERS };
@@ -64,6 +66,8 @@ typedef struct tissue_model {
     float *depths;         /* (count) of the flesh */
     float *radii;          /* (count) distance of the skin from the bones' centre lines */
     float *inverse_masses; /* (count) of columns */
+    float *dampings;       /* (count) decay rate of velocity relative to the skeleton, 1/s */
+    float *tissue;         /* (vertex_count) output: the anatomy map */
 
     /* colours: blocks of LANES columns, and their entries */
     int colour_count;
@@ -75,6 +79,11 @@ typedef struct tissue_model {
     float *entry_values; /* (entry_count x ENTRY x LANES) */
     float *own_values;   /* (block_count x OWN x LANES) */
     int block_count;
+
+    /* muscles; NULL where none bulges */
+    muscle_bone *muscles;     /* (joint_count) */
+    int *fibre_bones;    /* (count) */
+    float *fibre_shares; /* (count) */
 
     /* skeleton */
     int *parents;   /* (joint_count) */
@@ -89,7 +98,7 @@ typedef struct tissue_model {
     /* parameters */
     int iterations;
     bool drive_linear, self_contact;
-    float damping, gap, gravity, tolerance;
+    float gap, gravity, tolerance;
 } tissue_model;
 
 cutis_result tissue_model_build(const solver_build *build, tissue_model *model, cutis_error *error);
@@ -111,10 +120,14 @@ enum {
     TISSUE_CONTACT_GAP,
     TISSUE_FRICTION,
     TISSUE_UNIT,
+    TISSUE_MUSCLE_BULGE,
+    TISSUE_ANATOMY,
+    TISSUE_FATNESS,
+    TISSUE_FIRMNESS,
     TISSUE_PARAMETER_COUNT
 };
 
-enum { TISSUE_OUTPUT_FAT, TISSUE_OUTPUT_MUSCLE, TISSUE_OUTPUT_BONE, TISSUE_OUTPUT_CONTACT, TISSUE_OUTPUT_COUNT };
+enum { TISSUE_OUTPUT_FAT, TISSUE_OUTPUT_MUSCLE, TISSUE_OUTPUT_BONE, TISSUE_OUTPUT_CONTACT, TISSUE_OUTPUT_TISSUE, TISSUE_OUTPUT_COUNT };
 
 /* ---- the state ---- */
 
@@ -210,6 +223,10 @@ static inline void tissue_drive_column(const tissue_model *m, const float *drive
 void tissue_predict(tissue_run *run);
 /* Velocities and accelerations from the result in w.z (tissue_drive.c). */
 void tissue_advance(tissue_run *run);
+
+/* Muscles (tissue_fibres.c): which columns have one; what they do to the skeleton's positions. */
+cutis_result tissue_fibres_build(const solver_build *build, const anatomy *a, tissue_model *model, cutis_error *error);
+void tissue_fibres_contract(const tissue_run *run, float *positions);
 
 /* One sweep of block descent over all columns; returns the largest motion of a node (tissue_cells.c). */
 float tissue_sweep(tissue_run *run, int iteration);

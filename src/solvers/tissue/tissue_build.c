@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "solvers/flesh.h"
+#include "solvers/flesh_map.h"
 #include "solvers/tissue/tissue.h"
 
 /* Minimum volume of a wedge's Gauss plane at rest, over area times height: below it the flesh is made thinner. */
@@ -24,6 +25,7 @@ typedef struct builder {
     arena *scratch;
     int *colours;         /* (count) by point */
     flesh_columns flesh;  /* by column */
+    flesh_map anatomy;    /* by point of the build */
     float *map;           /* (count) a painted map */
     double (*moduli)[3];  /* (count) shear moduli of the column's wedges */
     uint8_t *void_column; /* (count) 1: a wedge has no volume at rest */
@@ -180,7 +182,9 @@ static void shares_find(const builder *b)
         float bottom = MAX(depths[TISSUE_BONE], 1e-3f), above = 0;
         for (int l = 0; l < TISSUE_LAYERS; l++) {
             float least = l > 0 ? above + MIN_LAYER_SHARE : 0;
-            float share = MIN(MAX(depths[l] / bottom, least), 1 - (TISSUE_BONE - l) * MIN_LAYER_SHARE);
+            float wanted = depths[l] / bottom;
+            if (l == TISSUE_MUSCLE) wanted = flesh_map_fat_end(&b->anatomy, point, wanted);
+            float share = MIN(MAX(wanted, least), 1 - (TISSUE_BONE - l) * MIN_LAYER_SHARE);
             model->shares[4 * k + l] = l == TISSUE_BONE ? 1 : share;
             above = share;
         }
@@ -318,8 +322,9 @@ static void moduli_find(builder *b)
         frequencies[1] += (1 - (double)fat[k]) * (frequencies[2] - frequencies[1]);
         for (int l = 0; l < TISSUE_WEDGES; l++) {
             double map = MAX((double)b->map[k], 0.02);
-            b->moduli[k][l] = square(4 * depth * frequencies[l] * map);
+            b->moduli[k][l] = square(4 * depth * frequencies[l] * map * (double)b->anatomy.stiffness[l][point]);
         }
+        model->dampings[k] = (float)b->build->values[TISSUE_DAMPING] * b->anatomy.damping[point];
         model->friction[k] = (float)kit_point_value(b->build, point, TISSUE_FRICTION);
         model->depths[k] = b->flesh.depths[k];
         model->radii[k] = vec3_distance(b->flesh.axis[k], node_rest(model, k, TISSUE_SKIN));
@@ -595,6 +600,8 @@ static bool arrays_push(builder *b)
     model->depths = ARENA_ARRAY(memory, float, n);
     model->radii = ARENA_ARRAY(memory, float, n);
     model->inverse_masses = ARENA_ARRAY(memory, float, n);
+    model->dampings = ARENA_ARRAY(memory, float, n);
+    model->tissue = ARENA_ARRAY(memory, float, model->character->vertex_count);
     b->map = ARENA_ARRAY(b->scratch, float, n);
     b->moduli = arena_push(b->scratch, (size_t)n, sizeof *b->moduli);
     b->void_column = ARENA_ARRAY(b->scratch, uint8_t, n);
@@ -624,13 +631,23 @@ static cutis_result model_fill(builder *b, cutis_error *error)
                              .depth_map = map_gather(b, "depth", 1, b->map) ? b->map : NULL};
     result = flesh_find(&request, &b->flesh, b->scratch, error);
     if (result != CUTIS_OK) return result;
+
+    /* what kind of flesh, and its weight */
+    flesh_map_request map_request = {build, TISSUE_ANATOMY, TISSUE_FATNESS, TISSUE_FIRMNESS, TISSUE_UNIT};
+    result = flesh_map_find(&map_request, &b->anatomy, b->scratch, error);
+    if (result != CUTIS_OK) return result;
+    model->gravity =
+        (float)flesh_gravity(build->values[TISSUE_GRAVITY], b->anatomy.unit, (double)model->size);
+    for (int i = 0; i < build->character->vertex_count; i++)
+        model->tissue[i] = b->anatomy.softness[build->character->vertex_points[i]];
     shares_find(b);
     columns_place(b);
 
     /* wedges */
     wedge_table wedges;
     moduli_find(b);
-    result = wedges_find(b, &wedges, error);
+    result = tissue_fibres_build(build, &b->anatomy.anatomy, model, error);
+    if (result == CUTIS_OK) result = wedges_find(b, &wedges, error);
     if (result == CUTIS_OK) result = entries_build(b, &wedges, error);
     if (result != CUTIS_OK) return result;
     springs_find(b);
@@ -657,11 +674,9 @@ cutis_result tissue_model_build(const solver_build *build, tissue_model *model, 
                             .iterations = (int)v[TISSUE_ITERATIONS],
                             .drive_linear = v[TISSUE_DRIVE] == 1,
                             .self_contact = v[TISSUE_SELF_COLLISION] != 0,
-                            .damping = (float)v[TISSUE_DAMPING],
                             .gap = (float)v[TISSUE_CONTACT_GAP]};
 
     /* lengths in sizes */
-    model->gravity = (float)(v[TISSUE_GRAVITY] / (v[TISSUE_UNIT] * (double)model->size));
     for (int c = 0; c < 3; c++) model->centre[c] = 0.5f * (character->bounds_min[c] + character->bounds_max[c]);
     if (model->count == 0)
         return error_set(error, CUTIS_ERROR_DATA, "solver tissue needs a mesh, and the character has no points");

@@ -43,6 +43,7 @@ void tissue_drive_find(tissue_run *run, float *positions)
     float scale = 1 / m->size;
     for (int i = 0; i < m->drive.count; i++)
         for (int c = 0; c < 3; c++) positions[3 * i + c] = (positions[3 * i + c] - m->centre[c]) * scale;
+    tissue_fibres_contract(run, positions);
 }
 
 /* ---- time ---- */
@@ -100,10 +101,10 @@ static vec3 outer_acceleration(const tissue_run *run, int k, int l, vec3 fall, v
 }
 
 /* One node's quadratic: *pull and *weight (over mass); adds a blow to the velocity. */
-static void node_pull(const tissue_run *run, const alpha_method *t, int at, float drive_move, float outer, double *pull,
-                      double *weight)
+static void node_pull(const tissue_run *run, const alpha_method *t, int at, float damping, float drive_move, float outer,
+                      double *pull, double *weight)
 {
-    double h = run->h, c = run->m->damping;
+    double h = run->h, c = damping;
     double x0 = run->s.x[at], v0 = run->s.v[at], a0 = run->s.a[at];
 
     if (run->still) {
@@ -145,7 +146,7 @@ static void predict_block(void *context, int begin, int end)
 
                 /* inertia and damping, then the skeleton's springs */
                 double pull, weight;
-                node_pull(run, &t, at, move, (&outer.x)[c], &pull, &weight);
+                node_pull(run, &t, at, m->dampings[k], move, (&outer.x)[c], &pull, &weight);
                 double stiffness = mass * weight, sum = stiffness * pull;
                 double spring = l == TISSUE_BONE ? (double)m->bone_springs[k] : 0;
                 if (m->freeze) spring += (double)m->freeze[k] * mass;

@@ -179,5 +179,6 @@ bool tissue_output(const void *data, const void *state, int index, cutis_output 
                              .count = vertices,
                              .components = index < TISSUE_OUTPUT_CONTACT ? 3 : 1,
                              .values = s.outputs + (size_t)vertices * 3 * (size_t)index};
+    if (index == TISSUE_OUTPUT_TISSUE) output->values = m->tissue;
     return true;
 }
