@@ -9,10 +9,12 @@ static const double LINK_REACH = 0.14;
 static const double BODY_SHARE = 0.7;
 /* Limbs of less than this share of all flesh do not make what carries them a part of the trunk. */
 static const double LIMB_SHARE = 0.005;
-/* Contact begins where the sample is nearer to other skin than this part of its own flesh. */
-static const float SQUEEZE = 0.6f;
+/* Contact begins where the sample is nearer to other skin than this part of its own flesh, */
+static const float SQUEEZE = 0.5f;
+/* or than so much flesh, over the size, as fingers have, which hardly gives. */
+static const float FIRM = 0.01f;
 /* Flesh around a bone counts as at least so thick, over the size. */
-static const float THIN = 0.006f;
+static const float THIN = 0.008f;
 /* Samples of a bone are this far apart, over the size. */
 static const float SAMPLE_SPACING = 0.03f;
 /* Skin is around a sample, not beside it, when at rest it is seen from there at less than this cosine. */
@@ -278,7 +280,7 @@ static void add_line(link_build *b, int joint, vec3 from, vec3 to)
 {
     articulation *a = b->a;
     float size = b->c->size;
-    int count = CLAMP((int)(vec3_distance(from, to) / (SAMPLE_SPACING * size)) + 1, 1, BONE_SAMPLES);
+    int count = CLAMP((int)(vec3_distance(from, to) / (SAMPLE_SPACING * size)) + 1, 2, BONE_SAMPLES);
 
     for (int i = 0; i < count; i++) {
         vec3 x = vec3_lerp(from, to, ((float)i + 0.5f) / (float)count);
@@ -394,7 +396,7 @@ static bool find_gaps(link_build *b)
             double cosine;
             float d = skin_distance(b, l, s->rest, 2 * s->radius, &cosine);
             if (cosine < OWN_FLESH) continue;
-            *gap = MIN(SQUEEZE * s->radius, 0.9f * d);
+            *gap = MIN(MAX(SQUEEZE * s->radius, MIN(s->radius, FIRM * b->c->size)), 0.9f * d);
         }
 
         /* a limb whose skin winds around the sample at rest is the flesh that it is in */
