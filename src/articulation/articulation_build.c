@@ -5,10 +5,10 @@
 
 /* A link carries all joints that reach no further than this from its own, over the size: a hand, a foot, a head. */
 static const double LINK_REACH = 0.14;
-/* A link that carries this share of all flesh is the body itself, which does not turn. */
-static const double BODY_SHARE = 0.7;
 /* Limbs of less than this share of all flesh do not make what carries them a part of the trunk. */
 static const double LIMB_SHARE = 0.005;
+/* A limb is at least so many times as long as thick. */
+static const float LIMB_SLENDER = 2;
 /* Contact begins where the sample is nearer to other skin than this part of its own flesh, */
 static const float SQUEEZE = 0.5f;
 /* or than so much flesh, over the size, as fingers have, which hardly gives. */
@@ -163,7 +163,7 @@ static bool weigh_links(link_build *b)
     double *carried = ARENA_ARRAY(b->scratch, double, a->link_count);
     if (!carried) return false;
 
-    /* inertia about the joint of all that a link carries; the body itself stays */
+    /* inertia about the joint of all that a link carries */
     for (int l = 0; l < a->link_count; l++) {
         for (int k = l; k < a->link_count; k++) {
             int up = k;
@@ -173,9 +173,12 @@ static bool weigh_links(link_build *b)
             a->links[l].inertia += b->masses[k] * (d * d + b->radii2[k]);
             carried[l] += b->masses[k];
         }
-        if (carried[l] > BODY_SHARE * total || a->links[l].parent < 0) a->links[l].inertia = 0;
     }
+
+    /* the trunk stays as it is posed: a turn of it would move all limbs for the sake of one */
     find_trunk(b, carried, total);
+    for (int l = 0; l < a->link_count; l++)
+        if (a->links[l].trunk || a->links[l].parent < 0) a->links[l].inertia = 0;
     return true;
 }
 
@@ -330,7 +333,35 @@ static bool make_samples(link_build *b)
         vec3 middle = {(float)(sums[j][0] / n), (float)(sums[j][1] / n), (float)(sums[j][2] / n)};
         if (leaf) add_line(b, j, b->places[j], vec3_madd(middle, vec3_sub(middle, b->places[j]), 0.5f));
     }
+    drop_bulges(a);
     return true;
+}
+
+/* A limb that is hardly longer than thick is a bulge of the trunk: it stays with it. */
+static void drop_bulges(articulation *a)
+{
+    for (int l = 0; l < a->link_count; l++) {
+        if (a->links[l].limb != l) continue;
+        float length = 0, thick = 0;
+        for (int i = 0; i < a->sample_count; i++) {
+            const articulation_sample *s = &a->samples[i];
+            if (a->links[s->link].limb != l) continue;
+            length = MAX(length, vec3_distance(s->rest, a->links[l].place));
+            thick = MAX(thick, s->radius);
+        }
+        if (length >= LIMB_SLENDER * thick) continue;
+        for (int k = l; k < a->link_count; k++) {
+            if (a->links[k].limb != l) continue;
+            a->links[k].limb = -1;
+            a->links[k].trunk = true;
+            a->links[k].inertia = 0;
+        }
+    }
+
+    int kept = 0;
+    for (int i = 0; i < a->sample_count; i++)
+        if (!a->links[a->samples[i].link].trunk) a->samples[kept++] = a->samples[i];
+    a->sample_count = kept;
 }
 
 /* ---- gaps ---- */
