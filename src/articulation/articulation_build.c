@@ -305,6 +305,33 @@ static void add_line(link_build *b, int joint, vec3 from, vec3 to)
     }
 }
 
+/* A limb that is hardly longer than thick is a bulge of the trunk: it stays with it. */
+static void drop_bulges(articulation *a)
+{
+    for (int l = 0; l < a->link_count; l++) {
+        if (a->links[l].limb != l) continue;
+        float length = 0, thick = 0;
+        for (int i = 0; i < a->sample_count; i++) {
+            const articulation_sample *s = &a->samples[i];
+            if (a->links[s->link].limb != l) continue;
+            length = MAX(length, vec3_distance(s->rest, a->links[l].place));
+            thick = MAX(thick, s->radius);
+        }
+        if (length >= LIMB_SLENDER * thick) continue;
+        for (int k = l; k < a->link_count; k++) {
+            if (a->links[k].limb != l) continue;
+            a->links[k].limb = -1;
+            a->links[k].trunk = true;
+            a->links[k].inertia = 0;
+        }
+    }
+
+    int kept = 0;
+    for (int i = 0; i < a->sample_count; i++)
+        if (!a->links[a->samples[i].link].trunk) a->samples[kept++] = a->samples[i];
+    a->sample_count = kept;
+}
+
 static bool make_samples(link_build *b)
 {
     articulation *a = b->a;
@@ -335,33 +362,6 @@ static bool make_samples(link_build *b)
     }
     drop_bulges(a);
     return true;
-}
-
-/* A limb that is hardly longer than thick is a bulge of the trunk: it stays with it. */
-static void drop_bulges(articulation *a)
-{
-    for (int l = 0; l < a->link_count; l++) {
-        if (a->links[l].limb != l) continue;
-        float length = 0, thick = 0;
-        for (int i = 0; i < a->sample_count; i++) {
-            const articulation_sample *s = &a->samples[i];
-            if (a->links[s->link].limb != l) continue;
-            length = MAX(length, vec3_distance(s->rest, a->links[l].place));
-            thick = MAX(thick, s->radius);
-        }
-        if (length >= LIMB_SLENDER * thick) continue;
-        for (int k = l; k < a->link_count; k++) {
-            if (a->links[k].limb != l) continue;
-            a->links[k].limb = -1;
-            a->links[k].trunk = true;
-            a->links[k].inertia = 0;
-        }
-    }
-
-    int kept = 0;
-    for (int i = 0; i < a->sample_count; i++)
-        if (!a->links[a->samples[i].link].trunk) a->samples[kept++] = a->samples[i];
-    a->sample_count = kept;
 }
 
 /* ---- gaps ---- */
