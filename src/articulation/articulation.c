@@ -3,18 +3,20 @@
  *
  * Each substep is one step of backward Euler: the minimum over the rotations Delta of a substep of
  *
- *     sum over links  I / 2h^2 |Delta - h spin|^2 + I w / h |Delta|^2 + I w^2 (1/2 |theta|^2 + 1/4 |theta|^4 / t^2)
+ *     sum over links  I / 2h^2 |Delta - h spin|^2 + I D w / h |Delta|^2 + I w^2 (1/2 |theta|^2 + 1/4 |theta|^4 / t^2)
  *     + sum over contacts  w^2 k s^2 psi((gap - distance) / s)
  *
- * with theta = turn + Delta, damping that is critical, and distances linear in Delta. Links that no contact moves have
+ * with theta = turn + Delta, D the damping over the critical one, and distances linear in Delta. Links that no contact moves have
  * an equation each; the others are solved together.
  */
 #include "articulation/articulation.h"
 
 #include <string.h>
 
-/* Frequency at which corrections return, radians/s. */
-static const double RETURN_RATE = 10;
+/* Frequency of the joints' springs, radians/s. */
+static const double RATE = 15;
+/* Their damping over the critical one: no impact throws a limb further than it is pushed. */
+static const double DAMPING = 2;
 /* Turn at which the joints' springs become twice as stiff, radians: the effort is spread over more joints. */
 static const double STIFFENING_TURN = 0.35;
 /* Turns below this are none, radians: a hair's breadth at the end of an arm is ten thousand times as much. */
@@ -195,11 +197,11 @@ static double link_gradient(const articulation_link *link, const link_state *sta
 {
     double theta[3], pull[3];
     for (int k = 0; k < 3; k++) theta[k] = state->turn[k] + step[k];
-    double stiff = spring(theta, pull), rate = RETURN_RATE;
+    double stiff = spring(theta, pull), rate = RATE, damping = 2 * DAMPING * RATE / h;
     for (int k = 0; k < 3; k++)
-        gradient[k] = link->inertia * ((step[k] - h * state->spin[k]) / (h * h) + 2 * rate / h * step[k] +
+        gradient[k] = link->inertia * ((step[k] - h * state->spin[k]) / (h * h) + damping * step[k] +
                                        rate * rate * pull[k]);
-    return link->inertia * (1 / (h * h) + 2 * rate / h + rate * rate * stiff);
+    return link->inertia * (1 / (h * h) + damping + rate * rate * stiff);
 }
 
 /* Minimise over the Deltas of the active links. Returns the number of contacts that push. */
@@ -227,7 +229,7 @@ static int solve_active(const articulation *a, const link_state *state, articula
                 for (int k = 0; k < 3; k++) distance += row[3 * s->active[i] + k] * s->step[3 * s->active[i] + k];
             if (distance >= contact->gap) continue;
             contact_potential((contact->gap - distance) / contact->scale, &first, &second);
-            double rate2 = RETURN_RATE * RETURN_RATE * contact->stiffness;
+            double rate2 = RATE * RATE * contact->stiffness;
             pushing++;
 
             for (int i = 0; i < n; i++) {

@@ -5,14 +5,16 @@
 
 /* A link carries all joints that reach no further than this from its own, over the size: a hand, a foot, a head. */
 static const double LINK_REACH = 0.14;
-/* A link that carries this share of all flesh is the body itself, which does not turn. */
-static const double BODY_SHARE = 0.7;
 /* Limbs of less than this share of all flesh do not make what carries them a part of the trunk. */
 static const double LIMB_SHARE = 0.005;
-/* Contact begins where the sample is nearer to other skin than this part of its own flesh. */
-static const float SQUEEZE = 0.6f;
+/* A limb is at least so many times as long as thick. */
+static const float LIMB_SLENDER = 2;
+/* Contact begins where the sample is nearer to other skin than this part of its own flesh, */
+static const float SQUEEZE = 0.5f;
+/* or than so much flesh, over the size, as fingers have, which hardly gives. */
+static const float FIRM = 0.01f;
 /* Flesh around a bone counts as at least so thick, over the size. */
-static const float THIN = 0.006f;
+static const float THIN = 0.008f;
 /* Samples of a bone are this far apart, over the size. */
 static const float SAMPLE_SPACING = 0.03f;
 /* Skin is around a sample, not beside it, when at rest it is seen from there at less than this cosine. */
@@ -161,7 +163,7 @@ static bool weigh_links(link_build *b)
     double *carried = ARENA_ARRAY(b->scratch, double, a->link_count);
     if (!carried) return false;
 
-    /* inertia about the joint of all that a link carries; the body itself stays */
+    /* inertia about the joint of all that a link carries */
     for (int l = 0; l < a->link_count; l++) {
         for (int k = l; k < a->link_count; k++) {
             int up = k;
@@ -171,9 +173,12 @@ static bool weigh_links(link_build *b)
             a->links[l].inertia += b->masses[k] * (d * d + b->radii2[k]);
             carried[l] += b->masses[k];
         }
-        if (carried[l] > BODY_SHARE * total || a->links[l].parent < 0) a->links[l].inertia = 0;
     }
+
+    /* the trunk stays as it is posed: a turn of it would move all limbs for the sake of one */
     find_trunk(b, carried, total);
+    for (int l = 0; l < a->link_count; l++)
+        if (a->links[l].trunk || a->links[l].parent < 0) a->links[l].inertia = 0;
     return true;
 }
 
@@ -278,7 +283,7 @@ static void add_line(link_build *b, int joint, vec3 from, vec3 to)
 {
     articulation *a = b->a;
     float size = b->c->size;
-    int count = CLAMP((int)(vec3_distance(from, to) / (SAMPLE_SPACING * size)) + 1, 1, BONE_SAMPLES);
+    int count = CLAMP((int)(vec3_distance(from, to) / (SAMPLE_SPACING * size)) + 1, 2, BONE_SAMPLES);
 
     for (int i = 0; i < count; i++) {
         vec3 x = vec3_lerp(from, to, ((float)i + 0.5f) / (float)count);
@@ -298,6 +303,33 @@ static void add_line(link_build *b, int joint, vec3 from, vec3 to)
         a->samples[a->sample_count++] =
             (articulation_sample){link, joint, x, MAX(-nearest, THIN * size), place_mobility(a, link, x)};
     }
+}
+
+/* A limb that is hardly longer than thick is a bulge of the trunk: it stays with it. */
+static void drop_bulges(articulation *a)
+{
+    for (int l = 0; l < a->link_count; l++) {
+        if (a->links[l].limb != l) continue;
+        float length = 0, thick = 0;
+        for (int i = 0; i < a->sample_count; i++) {
+            const articulation_sample *s = &a->samples[i];
+            if (a->links[s->link].limb != l) continue;
+            length = MAX(length, vec3_distance(s->rest, a->links[l].place));
+            thick = MAX(thick, s->radius);
+        }
+        if (length >= LIMB_SLENDER * thick) continue;
+        for (int k = l; k < a->link_count; k++) {
+            if (a->links[k].limb != l) continue;
+            a->links[k].limb = -1;
+            a->links[k].trunk = true;
+            a->links[k].inertia = 0;
+        }
+    }
+
+    int kept = 0;
+    for (int i = 0; i < a->sample_count; i++)
+        if (!a->links[a->samples[i].link].trunk) a->samples[kept++] = a->samples[i];
+    a->sample_count = kept;
 }
 
 static bool make_samples(link_build *b)
@@ -328,6 +360,7 @@ static bool make_samples(link_build *b)
         vec3 middle = {(float)(sums[j][0] / n), (float)(sums[j][1] / n), (float)(sums[j][2] / n)};
         if (leaf) add_line(b, j, b->places[j], vec3_madd(middle, vec3_sub(middle, b->places[j]), 0.5f));
     }
+    drop_bulges(a);
     return true;
 }
 
@@ -394,7 +427,7 @@ static bool find_gaps(link_build *b)
             double cosine;
             float d = skin_distance(b, l, s->rest, 2 * s->radius, &cosine);
             if (cosine < OWN_FLESH) continue;
-            *gap = MIN(SQUEEZE * s->radius, 0.9f * d);
+            *gap = MIN(MAX(SQUEEZE * s->radius, MIN(s->radius, FIRM * b->c->size)), 0.9f * d);
         }
 
         /* a limb whose skin winds around the sample at rest is the flesh that it is in */

@@ -111,7 +111,7 @@ static bool find_nearest(const articulation *a, articulation_scratch *s, int sam
                          const int **corner, float weights[3])
 {
     const articulation_sample *own = &a->samples[sample];
-    const float most = 0.6f * own->radius;
+    const float most = own->radius;
     float best = INFINITY;
 
     for (int l = 0; l < a->link_count; l++) {
