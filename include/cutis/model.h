@@ -355,7 +355,10 @@ CUTIS_API cutis_result cutis_state_find_loop(const cutis_model *model, cutis_sta
 
 /* (vertex_count x 3), scene space, the file's vertex order. */
 CUTIS_API const float *cutis_state_positions(const cutis_model *model, const cutis_state *state);
-/* Area-weighted unit normals of the current positions, smooth across texture seams: (vertex_count x 3). */
+/*
+ * Unit normals of the current positions: (vertex_count x 3). The file's own normals, turned by the local deformation; of
+ * a character without normals, area-weighted ones, smooth across texture seams.
+ */
 CUTIS_API void cutis_state_normals(const cutis_model *model, const cutis_state *state, float *normals);
 CUTIS_API const cutis_step_stats *cutis_state_stats(const cutis_model *model, const cutis_state *state);
 
