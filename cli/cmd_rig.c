@@ -281,24 +281,33 @@ static int save_all(const cutis_character *character, const example_set *example
     return status;
 }
 
+static void turn_vector(const float from[3], float to[3])
+{
+    to[0] = from[0];
+    to[1] = from[2];
+    to[2] = -from[1];
+}
+
 /* A mesh whose +Z points up, turned so that +Y does, as glTF wants it. */
 static cutis_character *turn_up(cutis_character *character, int *status)
 {
     cutis_character given = *character, *turned = NULL;
     cutis_error error;
-    float *positions = cli_allocate(3 * (size_t)given.vertex_count, sizeof *positions);
+    size_t count = 3 * (size_t)given.vertex_count;
+    float *positions = cli_allocate(count, sizeof *positions);
+    float *normals = character->normals ? cli_allocate(count, sizeof *normals) : NULL;
 
     /* z up becomes y up */
-    for (int v = 0; v < given.vertex_count; v++) {
-        const float *from = character->positions + 3 * (size_t)v;
-        positions[3 * v] = from[0];
-        positions[3 * v + 1] = from[2];
-        positions[3 * v + 2] = -from[1];
+    for (size_t v = 0; v < count; v += 3) {
+        turn_vector(character->positions + v, positions + v);
+        if (normals) turn_vector(character->normals + v, normals + v);
     }
 
     given.positions = positions;
+    given.normals = normals;
     if (cutis_character_create(&given, NULL, &turned, &error) != CUTIS_OK) *status = cli_library_error(&error);
     free(positions);
+    free(normals);
     cutis_character_destroy(character);
     return turned;
 }

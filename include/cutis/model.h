@@ -378,7 +378,10 @@ CUTIS_API const float *cutis_state_positions(const cutis_model *model, const cut
  * flesh (docs/JOINTS.md).
  */
 CUTIS_API const float *cutis_state_joints(const cutis_model *model, const cutis_state *state);
-/* Write area-weighted unit normals of the current positions, smooth across texture seams: (vertex_count x 3). */
+/*
+ * Write unit normals of the current positions: (vertex_count x 3). They are the file's own normals, turned by the local
+ * deformation; for a character without normals, area-weighted ones, smooth across texture seams.
+ */
 CUTIS_API void cutis_state_normals(const cutis_model *model, const cutis_state *state, float *normals);
 CUTIS_API const cutis_step_stats *cutis_state_stats(const cutis_model *model, const cutis_state *state);
 

@@ -2,7 +2,7 @@
 import ctypes
 import json
 from ctypes import POINTER, byref
-from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 

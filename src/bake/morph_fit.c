@@ -696,10 +696,14 @@ static cutis_result unskin_normals(fit_work *w, arena *scratch, cutis_error *err
     float *rest = ARENA_ARRAY(scratch, float, w->columns), *posed = ARENA_ARRAY(scratch, float, w->columns);
     if (scratch->failed) return error_memory(error, "morph targets");
 
-    character_normals(c, c->positions, points, rest);
+    normal_frames frames;
+    cutis_result result = normal_frames_build(&frames, c, scratch, error);
+    if (result != CUTIS_OK) return result;
+
+    character_normals(c, &frames, c->positions, points, rest);
     for (int f = 0; f < w->frames; f++) {
         float *row = w->x + (size_t)f * (size_t)w->columns;
-        character_normals(c, w->def->frames + (size_t)f * (size_t)w->columns, points, posed);
+        character_normals(c, &frames, w->def->frames + (size_t)f * (size_t)w->columns, points, posed);
 
         for (int v = 0; v < w->vertices; v++) {
             float a[9], r[3];

@@ -305,6 +305,7 @@ static cutis_result make_character(const work *w, sim_body *b, arena *memory, cu
     given.face_first = d.face_first;
     given.corners = d.corners;
     given.texcoords = NULL;
+    given.normals = NULL;
     given.influence_first = c->influence_first ? d.influence_first : NULL;
     given.influence_joints = d.joints;
     given.influence_weights = d.weights;

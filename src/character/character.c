@@ -104,6 +104,18 @@ static cutis_result copy_surface(character_build *b)
             c->texcoords = arena_copy(b->memory, g->texcoords, (size_t)c->corner_count * 2, sizeof(float));
         }
     }
+
+    /* the file's normals, at unit length; what is not a direction is none */
+    if (g->normals) {
+        float *normals = arena_copy(b->memory, g->normals, (size_t)g->vertex_count * 3, sizeof(float));
+        for (int v = 0; normals && v < g->vertex_count; v++) {
+            vec3 n = vec3_load(normals + 3 * (size_t)v);
+            float length2 = vec3_length2(n);
+            bool sound = length2 > 1e-12f && length2 < 1e12f;
+            vec3_store(normals + 3 * (size_t)v, sound ? vec3_normalize(n) : vec3_make(0, 0, 0));
+        }
+        c->normals = normals;
+    }
     if (b->memory->failed) return error_memory(b->error, "the mesh");
 
     /* the bounding box and its diagonal, the unit of lengths */

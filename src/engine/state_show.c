@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "character/morph_sum.h"
+#include "character/normals.h"
 #include "engine/model_object.h"
 #include "math/math3.h"
 
@@ -89,6 +90,10 @@ void cutis_state_normals(const cutis_model *model, const cutis_state *state, flo
 {
     const cutis_character *c = model->character;
     const float *vertices = state_floats(state, model->vertices);
+    if (c->normals) {
+        character_normals(c, &model->display.normals, vertices, NULL, normals);
+        return;
+    }
 
     /* Sum over the triangles of a point, at the point's first vertex; then unit length, for all its vertices. */
     memset(normals, 0, (size_t)c->vertex_count * 3 * sizeof *normals);

@@ -44,6 +44,8 @@ cutis_result display_build(display *d, const cutis_character *c, const drawn_cra
     cutis_result result = skinning_build(&d->vertices, c->vertex_count, c->positions, c->influence_first,
                                          c->influence_joints, c->influence_weights, c->joint_count, memory, error);
 
+    if (!result) result = normal_frames_build(&d->normals, c, memory, error);
+
     /* closed meshes keep their volume; what props press stays where they press it */
     d->fills = body && c->prop_count == 0;
     if (!result && d->fills) {

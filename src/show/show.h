@@ -11,6 +11,7 @@
 #ifndef SHOW_SHOW_H
 #define SHOW_SHOW_H
 
+#include "character/normals.h"
 #include "show/deviation.h"
 #include "show/embedding.h"
 #include "show/fullness.h"
@@ -21,6 +22,7 @@ typedef struct display {
     const sim_body *body;  /* whose points are simulated; NULL: the drawn points are */
     skinning vertices;     /* linear, of the drawn vertices */
     const float *amounts;  /* (vertex_count) painted factor of the amount; NULL: 1 */
+    normal_frames normals; /* the file's own */
     bool fills;            /* the volume of closed meshes is restored */
     fullness fullness;     /* if so */
     deviation_bound bound; /* without points: nothing is bounded */

@@ -65,7 +65,8 @@ static void put_samples(file_writer *w, const cache_frames *f, const char *decla
     file_writer_print(w, "        }\n");
 }
 
-static void put_normals(file_writer *w, const cache_frames *f, float *scratch, float *normals)
+static void put_normals(file_writer *w, const cache_frames *f, const normal_frames *frames, float *scratch,
+                        float *normals)
 {
     size_t vertices = (size_t)f->info.vertex_count;
     double first = f->info.start * f->info.fps;
@@ -77,7 +78,7 @@ static void put_normals(file_writer *w, const cache_frames *f, float *scratch, f
         char code[32];
         text_from_float((float)(first + i), code);
 
-        character_normals(f->info.character, f->positions + (size_t)i * vertices * 3, scratch, normals);
+        character_normals(f->info.character, frames, f->positions + (size_t)i * vertices * 3, scratch, normals);
         file_writer_print(w, "            %s: ", code);
         put_vectors(w, normals, vertices, 3, false);
         file_writer_print(w, ",\n");
@@ -96,8 +97,10 @@ cutis_result cache_write_usda(const cache_frames *f, const char *path, const cut
     float *normals = ARENA_ARRAY(&memory, float, (size_t)c->vertex_count * 3);
 
     file_writer w;
+    normal_frames frames;
     cutis_result result =
-        memory.failed ? error_memory(error, "a cache") : file_writer_open(&w, f->store, path, allocator, error);
+        memory.failed ? error_memory(error, "a cache") : normal_frames_build(&frames, c, &memory, error);
+    if (result == CUTIS_OK) result = file_writer_open(&w, f->store, path, allocator, error);
 
     /* header: axis, unit and the range of time codes, counted in frames */
     if (result == CUTIS_OK) {
@@ -124,7 +127,7 @@ cutis_result cache_write_usda(const cache_frames *f, const char *path, const cut
         put_vectors(&w, c->positions, (size_t)c->vertex_count, 3, false);
         file_writer_print(&w, "\n");
         put_samples(&w, f, "point3f[] points", f->positions, (size_t)c->vertex_count, 3, false);
-        put_normals(&w, f, scratch, normals);
+        put_normals(&w, f, &frames, scratch, normals);
 
         /* texture coordinates by corner, with samples where they are animated */
         if (c->texcoords || f->texcoords) {

@@ -107,6 +107,7 @@ typedef struct vat {
     arena memory;
     uint8_t *row;
     float *scratch, *normals;
+    normal_frames normal_frames;
 } vat;
 
 /* One texture: the frames' positions, or their normals. */
@@ -129,7 +130,7 @@ static cutis_result texture_write(vat *v, const char *path, bool normals, const 
     for (int row = 0; row < total; row++) {
         int frame = row / v->rows, first = row % v->rows * v->width;
         const float *positions = f->positions + (size_t)frame * (size_t)vertices * 3;
-        if (normals && first == 0) character_normals(f->info.character, positions, v->scratch, v->normals);
+        if (normals && first == 0) character_normals(f->info.character, &v->normal_frames, positions, v->scratch, v->normals);
 
         /* filter 0; texels behind the last vertex stay black */
         memset(v->row, 0, size);
@@ -220,6 +221,7 @@ cutis_result cache_write_vat(const cache_frames *f, const char *path, const cuti
 
     /* both textures and what tells how to read them */
     cutis_result result = v.memory.failed ? error_memory(error, "a cache") : CUTIS_OK;
+    if (result == CUTIS_OK) result = normal_frames_build(&v.normal_frames, f->info.character, &v.memory, error);
     if (result == CUTIS_OK) result = texture_write(&v, positions, false, allocator, error);
     if (result == CUTIS_OK) result = texture_write(&v, normals, true, allocator, error);
     if (result == CUTIS_OK) result = description_write(&v, path, allocator, error);

@@ -38,10 +38,10 @@ typedef struct surface {
     int primitive_count;
     int *last_block; /* (accessor_count) the last block whose POSITION is that accessor, -1: none */
     size_t vertex_count, triangle_count, influence_count;
-    bool has_texcoords;
+    bool has_texcoords, has_normals;
     float *positions;
     int *face_first, *corners;
-    float *texcoords;
+    float *texcoords, *normals;
     int *influence_first, *influence_joints;
     float *influence_weights;
     cutis_part *parts;
@@ -171,6 +171,7 @@ static cutis_result surface_add_primitive(surface *s, int node, int mesh, int in
         /* counts of the new vertices */
         s->vertex_count += (size_t)positions.count;
         if (json_object_get(attributes, "TEXCOORD_0")) s->has_texcoords = true;
+        if (json_object_get(attributes, "NORMAL")) s->has_normals = true;
         result = block_count_sets(s, block);
         if (result != CUTIS_OK) return result;
     }
@@ -458,6 +459,41 @@ static cutis_result surface_find_map(surface *s, const char *attribute, float **
     return CUTIS_OK;
 }
 
+/* Normals to the space of the scene: by the inverse transpose of the placement. */
+static cutis_result block_fill_normals(surface *s, const vertex_block *block, const affine *placement)
+{
+    gltf_document *document = s->reader->document;
+    gltf_accessor accessor;
+    bool found;
+    cutis_result result =
+        attribute_open(document, block->attributes, "NORMAL", block->place.text, 3, block->count, &accessor, &found);
+    if (result == CUTIS_OK && !found) return CUTIS_OK;
+    if (result == CUTIS_ERROR_MEMORY) return result;
+    if (result != CUTIS_OK) {
+        warning_add(&s->reader->warnings, "%s: its normals cannot be read, and are left out", block->place.text);
+        return CUTIS_OK;
+    }
+
+    affine inverse;
+    float *normals = s->normals + 3 * (size_t)block->first;
+    gltf_accessor_decode(&accessor, normals);
+    affine_inverse(placement, &inverse);
+    for (int v = 0; v < block->count; v++) {
+        float *n = normals + 3 * (size_t)v;
+        double local[3] = {n[0], n[1], n[2]}, world[3], length2 = 0;
+        for (int i = 0; i < 3; i++) {
+            world[i] = 0;
+            for (int j = 0; j < 3; j++) world[i] += inverse.m[4 * j + i] * local[j];
+            length2 += world[i] * world[i];
+        }
+
+        /* what is not a direction is none */
+        double scale = length2 > 0 && length2 < HUGE_VAL ? 1 / sqrt(length2) : 0;
+        for (int i = 0; i < 3; i++) n[i] = scale > 0 ? (float)(scale * world[i]) : 0;
+    }
+    return CUTIS_OK;
+}
+
 static cutis_result block_fill_maps(surface *s, const vertex_block *block)
 {
     gltf_document *document = s->reader->document;
@@ -681,6 +717,8 @@ cutis_result gltf_read_surface(gltf_reader *reader)
     /* texture coordinates, weights and morphs only where the file has them */
     if (s.has_texcoords && !(s.texcoords = gltf_allocate(document, s.triangle_count * 6, sizeof(float))))
         return gltf_error_memory(document);
+    if (s.has_normals && !(s.normals = gltf_allocate(document, s.vertex_count * 3, sizeof(float))))
+        return gltf_error_memory(document);
     if (reader->has_skeleton) {
         s.influence_first = gltf_allocate(document, s.vertex_count + 1, sizeof(int));
         s.influence_joints = gltf_allocate(document, s.influence_count, sizeof(int));
@@ -698,6 +736,7 @@ cutis_result gltf_read_surface(gltf_reader *reader)
         result = block_fill_positions(&s, block, &placement);
         if (result == CUTIS_OK && reader->has_skeleton) result = block_fill_influences(&s, block);
         if (result == CUTIS_OK && s.texcoords) result = block_fill_texcoords(&s, block);
+        if (result == CUTIS_OK && s.normals) result = block_fill_normals(&s, block, &placement);
         if (result == CUTIS_OK) result = block_fill_maps(&s, block);
         if (result == CUTIS_OK) result = block_fill_morphs(&s, block, &placement);
         if (result != CUTIS_OK) return result;
@@ -731,6 +770,7 @@ cutis_result gltf_read_surface(gltf_reader *reader)
     given->face_first = s.face_first;
     given->corners = s.corners;
     given->texcoords = s.texcoords;
+    given->normals = s.normals;
 
     given->influence_first = s.influence_first;
     given->influence_joints = s.influence_joints;

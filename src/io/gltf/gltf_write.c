@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "character/normals.h"
 #include "io/affine.h"
 #include "io/files.h"
 #include "io/gltf/gltf_build.h"
@@ -51,37 +52,24 @@ static float *values_spread(gltf_writer *w, const vertex_group *group, const flo
     return spread;
 }
 
-/* Area-weighted normals of the rest pose, the same on both sides of a texture seam. */
+/* Normals of the rest pose; a vertex without area points up. */
 static float *normals_make(gltf_writer *w)
 {
     const cutis_character *c = w->character;
-
-    vec3 *points = ARENA_ARRAY(&w->out.memory, vec3, c->point_count);
+    normal_frames frames;
+    cutis_error error;
+    float *points = ARENA_ARRAY(&w->out.memory, float, (size_t)c->point_count * 3);
     float *normals = ARENA_ARRAY(&w->out.memory, float, (size_t)c->vertex_count * 3);
-    if (!points || !normals) {
+    if (!points || !normals || normal_frames_build(&frames, c, &w->out.memory, &error)) {
         w->out.failed = true;
         return NULL;
     }
 
-    /* normals of the points, by area */
-    for (int t = 0; t < c->point_triangle_count; t++) {
-        const int *p = c->point_triangles + 3 * (size_t)t;
-        vec3 x[3];
-        for (int k = 0; k < 3; k++) x[k] = vec3_load(c->positions + 3 * (size_t)c->point_vertices[p[k]]);
-
-        /* relative to the size, so that the square of tiny units does not vanish */
-        vec3 e = vec3_scale(vec3_sub(x[1], x[0]), 1 / c->size), f = vec3_scale(vec3_sub(x[2], x[0]), 1 / c->size);
-        for (int k = 0; k < 3; k++) points[p[k]] = vec3_add(points[p[k]], vec3_cross(e, f));
-    }
-
-    /* a vertex without area points up */
+    character_normals(c, &frames, c->positions, points, normals);
     for (int v = 0; v < c->vertex_count; v++) {
-        vec3 n = vec3_scale(points[c->vertex_points[v]], 1e6f);
-        n = vec3_normalize(n);
-        if (!(fabsf(vec3_length2(n) - 1) < 1e-4f)) n = (vec3){0, 1, 0};
-        vec3_store(normals + 3 * (size_t)v, n);
+        float *n = normals + 3 * (size_t)v;
+        if (!(fabsf(vec3_length2(vec3_load(n)) - 1) < 1e-4f)) vec3_store(n, vec3_make(0, 1, 0));
     }
-
     return normals;
 }
 
