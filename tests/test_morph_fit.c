@@ -74,11 +74,14 @@ static double normal_error(const scene *s, const morph_fit *fit, bool use)
     float *wanted = malloc(floats * sizeof(float)), *skin = malloc((size_t)c->joint_count * 12 * sizeof(float));
     float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
     double sum = 0;
-    character_normals(c, c->positions, scratch, rest);
+    arena memory = arena_create(NULL);
+    normal_frames frames;
+    assert_int_equal(normal_frames_build(&frames, c, &memory, NULL), CUTIS_OK);
+    character_normals(c, &frames, c->positions, scratch, rest);
     for (int f = 0; f < FRAMES; f++) {
         cutis_pose_sample(c, s->def.clip, s->def.start + f / FPS, joints);
         skin_matrices(c, joints, skin);
-        character_normals(c, s->frames + (size_t)f * floats, scratch, wanted);
+        character_normals(c, &frames, s->frames + (size_t)f * floats, scratch, wanted);
         for (int v = 0; v < c->vertex_count; v++) {
             vec3 n = vec3_load(rest + 3 * v), shown = {0, 0, 0};
             for (int k = 0; use && k < fit->count; k++)
@@ -90,6 +93,7 @@ static double normal_error(const scene *s, const morph_fit *fit, bool use)
             sum += acos(fmin(1, fmax(-1, cosine)));
         }
     }
+    arena_destroy(&memory);
     free(scratch);
     free(rest);
     free(wanted);
