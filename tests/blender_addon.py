@@ -336,6 +336,76 @@ def a_bake_to_keys_replays_within_its_error():
     assert body.data.shape_keys is None
 
 
+def reimported(path, kind, fps, frames):
+    """Where Blender shows the vertices of an exported file, for each frame."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.context.scene.render.fps = fps
+    if kind == "glb":
+        bpy.ops.import_scene.gltf(filepath=path, merge_vertices=False)
+    else:
+        bpy.ops.import_scene.fbx(filepath=path, anim_offset=0)
+    bodies = [t for t in bpy.context.scene.objects if t.type == "MESH" and t.vertex_groups]
+    return [np.concatenate([shown(body, frame) for body in bodies]) for frame in frames]
+
+
+def nearest_distance(got, expected):
+    """The largest distance of expected points (of the frame) from the closest point that is shown."""
+    from mathutils.kdtree import KDTree
+    worst = 0
+    for g, e in zip(got, expected):
+        tree = KDTree(len(g))
+        for i, point in enumerate(g):
+            tree.insert(point, i)
+        tree.balance()
+        worst = max(worst, max(tree.find(point)[2] for point in e))
+    return worst
+
+
+def animations_of(path):
+    data = open(path, "rb").read()
+    file = json.loads(data[20:20 + struct.unpack_from("<I", data, 12)[0]])
+    return file.get("animations", [])
+
+
+@check
+def baked_keys_leave_blender_whole():
+    for path, clip, fps in ((make_glb("arm", 0.3), "flex", 30), (os.path.join(MODELS, "khronos-CesiumMan", "CesiumMan.glb"), None, 24)):
+        if not os.path.exists(path):
+            skip("no " + path)
+            continue
+        scene, body, armature = open_scene(path, clip, fps=fps, frames=15)
+        body.cutis.solver, body.cutis.target, body.cutis.tolerance = "lattice", "keys", 0.02
+        tracks = [track.name for track in armature.animation_data.nla_tracks]
+        plain = [shown(body, frame) for frame in (1, 5, 9, 15)]
+        assert bpy.ops.cutis.bake() == {"FINISHED"}
+        baked = [shown(body, frame) for frame in (1, 5, 9, 15)]
+        size = size_of(baked[0])
+        flesh = max(np.abs(a - b).max() for a, b in zip(plain, baked)) / size
+        for kind in ("glb", "fbx"):
+            out = os.path.join(FOLDER, "handed_over." + kind)
+            if kind == "glb":
+                bpy.ops.export_scene.gltf(filepath=out, export_format="GLB")
+                made = [(a["name"], {c["target"]["path"] for c in a["channels"]}) for a in animations_of(out)]
+                both = [name for name, paths in made if "weights" in paths]
+                assert len(both) == 1 and all("rotation" in paths for name, paths in made if name == both[0]), made
+                assert len({name for name, _ in made}) == len(made), made
+            else:
+                bpy.ops.export_scene.fbx(filepath=out, add_leaf_bones=False, bake_anim_use_all_actions=False,
+                                         bake_anim_use_nla_strips=False, bake_anim_simplify_factor=0)
+            blend = os.path.join(FOLDER, "handed_over.blend")
+            bpy.ops.wm.save_as_mainfile(filepath=blend)
+            got = reimported(out, kind, fps, (1, 5, 9, 15))
+            off = nearest_distance(got, baked) / size
+            print("ok %s of %s: %.1e of the size from the bake, flesh %.1e" % (kind, os.path.basename(path), off, flesh))
+            assert off < 1e-4, off
+            bpy.ops.preferences.addon_enable(module="cutis_addon")
+            bpy.ops.wm.open_mainfile(filepath=blend)
+        body = next(t for t in bpy.context.scene.objects if t.type == "MESH" and t.vertex_groups)
+        bpy.context.view_layer.objects.active = body
+        assert bpy.ops.cutis.remove() == {"FINISHED"}
+        assert [track.name for track in body.find_armature().animation_data.nla_tracks] == tracks
+
+
 def halves(body):
     """Cut a mesh into two objects of one armature, as artists divide bodies."""
     count = len(body.data.vertices)

@@ -72,6 +72,7 @@ class CUTIS_PT_missing(bpy.types.Panel):
 if not MISSING:
     from . import addon_bake, addon_live, addon_panels, addon_properties, addon_rig
     MODULES = (addon_properties, addon_live, addon_bake, addon_rig, addon_panels)
+    glTF2ExportUserExtension = addon_bake.ExportHook  # the name that Blender's exporter looks for
 
 
 def register():

@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 
 from . import addon_compat, addon_live, cutis
-from .addon_read import (KEYS, MODIFIER, Motion, Problem, Reading, Walk, armature_of, character_of, check_usable, mates_of, mesh_of,
-                         parts_of, sentence)
+from .addon_read import (KEYS, MODIFIER, Motion, Problem, Reading, Walk, armature_of, character_of, check_usable, mates_of,
+                         mesh_of, meshes_of, parts_of, sentence)
 
 BAKED = "cutis bake"  # the modifier, and the action
 STAGES = {"load": "reading", "build": "making the body", "lead_in": "lead-in", "loop": "closing the loop", "frames": "frames",
@@ -195,32 +195,96 @@ class Bake:
         for i, delta in enumerate(deltas.values()):
             block = thing.shape_key_add(name="%s%02d" % (KEYS, i), from_mix=False)
             block.data.foreach_set("co", (base.reshape(-1, 3) + delta @ into.T).astype(np.float32).reshape(-1))
-            block.slider_min, block.slider_max = -10, 10
             blocks.append(block)
 
-        # an action of their own: as the active one when there is none, else on a track of its own
+        # an action of their own, on an NLA track with the name of the armature's: exporters join tracks of one name, so the
+        # bones and the keys become one animation
+        name, shift, scale = clip_of(armature_of(thing))
         action = bpy.data.actions.new(BAKED)
-        keys = thing.data.shape_keys
-        data = keys.animation_data_create()
-        if data.action is None:
-            data.action = action
-        else:
-            track = data.nla_tracks.new()
-            track.name = BAKED
-            strip = track.strips.new(BAKED, self.motion.start, action)
-        curves = addon_compat.action_curves(action, keys)
+        data = thing.data.shape_keys.animation_data_create()
+        track = data.nla_tracks.new()
+        track.name = name
+        curves = addon_compat.action_curves(action, thing.data.shape_keys)
         frames = np.arange(self.result.frame_count) + float(self.motion.start)
-        for block, name in zip(blocks, deltas):
+        for block, key in zip(blocks, deltas):
             curve = curves.new('key_blocks["%s"].value' % block.name)
             curve.keyframe_points.add(len(frames))
-            flat = np.stack([frames, columns[name]], 1).reshape(-1)
+            flat = np.stack([shift + scale * frames, columns[key]], 1).reshape(-1)
             curve.keyframe_points.foreach_set("co", flat)
             for point in curve.keyframe_points:
                 point.interpolation = "LINEAR"
             curve.update()
-        if data.action is not action:
-            strip.action_frame_start, strip.action_frame_end = frames[0], max(frames[-1], frames[0] + 1)
-            strip.frame_start, strip.frame_end = frames[0], max(frames[-1], frames[0] + 1)
+        strip = track.strips.new(BAKED, self.motion.start, action)
+        strip.action_frame_start = shift + scale * frames[0]
+        strip.action_frame_end = shift + scale * max(frames[-1], frames[0] + 1)
+        strip.scale = 1 / scale
+        strip.frame_start, strip.frame_end = frames[0], max(frames[-1], frames[0] + 1)
+
+
+def clip_of(armature):
+    """The name under which exporters write what an armature plays, and its action's time at a frame of the scene: shift + scale x
+    frame. An active action that is on no track gets a muted one, because exporters join only tracks."""
+    data = armature.animation_data
+    if data is None:
+        return BAKED, 0.0, 1.0
+    if data.action is not None:
+        for track in data.nla_tracks:
+            if [strip.action for strip in track.strips if not strip.mute] == [data.action]:
+                return track.name, 0.0, 1.0
+        track = data.nla_tracks.new()
+        track.name, track.mute = data.action.name, True
+        track.strips.new(BAKED, int(data.action.frame_range[0]), data.action)
+        return track.name, 0.0, 1.0
+    strips = [(track, strip) for track in data.nla_tracks if not track.mute
+              for strip in track.strips if not strip.mute and strip.action]
+    if len(strips) != 1:
+        return BAKED, 0.0, 1.0
+    track, strip = strips[0]
+    scale = 1 / strip.scale
+    return track.name, strip.action_frame_start - strip.frame_start * scale, scale
+
+
+class ExportHook:
+    """Called by Blender's glTF exporter. It samples an action from its first key on at whole frames that it rounds down: keys
+    that begin between frames, or 1e-6 before one as importers leave them, would shift the bones by a frame against the baked
+    keys. During the export such an action has a range of whole frames."""
+    changed = []
+
+    def restore(self):
+        for action, used, start, end in self.changed:
+            action.frame_start, action.frame_end, action.use_frame_range = start, end, used
+        self.changed.clear()
+
+    def pre_gather_actions_hook(self, thing, settings):
+        if thing.type != "ARMATURE" or not any(has_keys(mesh) for mesh in meshes_of(bpy.context.scene, thing)):
+            return
+        data = thing.animation_data
+        actions = {data.action, *(strip.action for track in data.nla_tracks for strip in track.strips)} - {None} if data else ()
+        for action in actions:
+            if action.use_frame_range or action in [one[0] for one in self.changed]:
+                continue
+            start, end = action.frame_range
+            self.changed.append((action, False, action.frame_start, action.frame_end))
+            action.frame_start, action.frame_end = np.floor(start + 1e-3), np.ceil(end - 1e-3)
+            action.use_frame_range = True
+
+    def gather_gltf_extensions_hook(self, gltf, settings):
+        self.restore()
+
+
+def remove_tracks(data):
+    """Remove the tracks of a bake, and actions that nothing else uses."""
+    for track in [t for t in data.nla_tracks if any(strip.name.startswith(BAKED) for strip in t.strips)]:
+        actions = [strip.action for strip in track.strips if strip.action]
+        data.nla_tracks.remove(track)
+        for action in actions:
+            if action.users == 0 and action.name.startswith(BAKED):
+                bpy.data.actions.remove(action)
+
+
+def has_keys(thing):
+    blocks = thing.data.shape_keys
+    return bool(blocks) and any(block.name.startswith(KEYS) for block in blocks.key_blocks)
 
 
 def remove_keys(thing):
@@ -229,9 +293,8 @@ def remove_keys(thing):
         return
     data = blocks.animation_data
     if data:
-        for track in [t for t in data.nla_tracks if t.name == BAKED]:
-            data.nla_tracks.remove(track)
-        if data.action and data.action.name.startswith(BAKED):
+        remove_tracks(data)
+        if data.action and data.action.name.startswith(BAKED):  # of an older version
             action = data.action
             data.action = None
             if action.users == 0:
@@ -242,6 +305,11 @@ def remove_keys(thing):
     if blocks and len(blocks.key_blocks) == 1 and thing.data.get("cutis_basis"):
         thing.shape_key_clear()
     thing.data.pop("cutis_basis", None)
+
+    # the armature's track serves all of its meshes
+    armature = armature_of(thing)
+    if armature and armature.animation_data and not any(has_keys(other) for other in mates_of(bpy.context.scene, thing)):
+        remove_tracks(armature.animation_data)
 
 
 def remove_bake(thing):

@@ -131,7 +131,7 @@ class Preparation:
         done = 0
         while done < total:
             done = min(done + 8, total)
-            self.state.run_to(self.lead_in * done / total, self.clip, threads)
+            self.state.run_to(self.lead_in * done / total, self.clip, pool=threads)
 
 
 class Session:
@@ -324,7 +324,7 @@ class Session:
         """Simulate the next frame."""
         begin = time.perf_counter()
         index = self.done
-        self.state.run_to(self.lead_in + index / self.motion.fps, self.clip, pool())
+        self.state.run_to(self.lead_in + index / self.motion.fps, self.clip, pool=pool())
         solved = time.perf_counter()
         self.store(index, self.state.positions)
         for i in range(len(self.reading.props)):
