@@ -163,7 +163,7 @@ class Characters(unittest.TestCase):
                 lambda: bar.pose("bend", "now"), lambda: bar.motion(3), lambda: bar.motion("bend", None),
                 lambda: bar.with_motion(None), lambda: bar.with_motion("x.bvh", [1]), lambda: cutis.read_cache(None),
                 lambda: cutis.solver(None), lambda: cutis.Pool("two"), lambda: cutis.Pool(None),
-                lambda: cutis.Model(bar, None), lambda: cutis.Model(bar, "lattice", {"fat_stiffness": None}),
+                lambda: cutis.Model(bar, 3), lambda: cutis.Model(bar, "lattice", {"fat_stiffness": None}),
                 lambda: cutis.Model(bar, "lattice", "fat_stiffness=3"), lambda: cutis.Model(bar, "lattice", [1, 2]),
                 lambda: cutis.Model(bar, "lbs", detail="fine"), lambda: cutis.Model(bar, "lbs", substep="short"),
                 lambda: cutis.Model(bar, "lbs", pool=2), lambda: model.parameter(None), lambda: model.find_output("touch"),
@@ -268,6 +268,35 @@ class Solvers(unittest.TestCase):
             one.step(1 / 30, motion=clip)
             two.step(1 / 30, motion=lambda time: clip.pose(time).astype(float).tolist())
             self.assertTrue((one.positions == two.positions).all())
+
+    def test_model_and_bake_take_the_same_solver(self):
+        arm = cutis.Character.make("arm", 0.3)
+        preferred = next(one.name for one in cutis.solvers() if one.preferred)
+        self.assertEqual(cutis.Model(arm).solver, preferred)
+        self.assertEqual(cutis.bake(arm, clip="flex", fps=4, end=0.25).solver, preferred)
+        bare = cutis.Character.from_arrays(arm.positions, np.array(arm.triangles))
+        self.assertEqual(cutis.Model(bare).solver, cutis.bake(bare).solver)
+
+    def test_presets_have_the_values_that_models_use(self):
+        arm = cutis.Character.make("arm", 0.3)
+        for solver in (one for one in cutis.solvers() if any(p.name == "anatomy" for p in one.parameters)):
+            for preset in cutis.presets():
+                model = cutis.Model(arm, solver.name, {"preset": preset.name})
+                for parameter in solver.parameters:
+                    value = preset.value(solver.name, parameter.name)
+                    expected = parameter.default if value is None else value
+                    self.assertAlmostEqual(model.parameter(parameter.name), expected, 5, (preset.name, parameter.name))
+        self.assertIsNone(cutis.presets()[0].value("lbs", "gravity"))
+
+    def test_an_interrupted_run_continues_with_the_same_bits(self):
+        arm = cutis.Character.make("arm", 0.3)
+        model, motion = cutis.Model(arm, "lattice"), arm.motion("flex")
+        one, two, calls = model.state(), model.state(), []
+        self.assertTrue(one.run_to(0.3, motion))
+        self.assertFalse(two.run_to(0.3, motion, interrupted=lambda: calls.append(1) or len(calls) > 2))
+        self.assertLess(two.time, 0.3)
+        self.assertTrue(two.run_to(0.3, motion))
+        self.assertEqual(one.hash, two.hash)
 
     def test_steps_release_the_interpreter(self):
         arm = cutis.Character.make("arm")

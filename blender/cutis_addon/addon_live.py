@@ -28,6 +28,7 @@ HEADER = 32  # bytes of a .pc2 file before its positions
 
 sessions = {}  # by the name of the object that keeps the character's settings
 _busy = 0
+_rendering = False
 _pool = None
 _drawing = None
 errors = {}  # sentences by the name of the object, for the panel
@@ -313,6 +314,16 @@ class Session:
         self.changed_at = time.monotonic()
         return True
 
+    def moved_away(self, scene, graph=None):
+        """Whether the bones of the frame that is shown are not those that were read: another action, a driver, a script."""
+        index = scene.frame_current - self.motion.start
+        armature = armature_of(self.thing)
+        if not 0 <= index < self.motion.count or scene.frame_subframe != 0 or armature is None:
+            return False
+        now = bones_now(armature.evaluated_get(graph) if graph else armature, self.reading.bones)
+        read = self.motion.bones[index]
+        return read.shape != now.shape or np.abs(read - now).max() > 1e-6 * max(1, np.abs(now).max())
+
     def store(self, index, positions):
         """A frame into the files."""
         for i, part in enumerate(self.reading.parts):
@@ -526,13 +537,13 @@ def before_frame(scene, *_):
             if session.motion is not None and session.job is None:
                 session.posed = None  # a new frame has its own pose
                 session.set_shown(session.motion.start <= scene.frame_current <= session.motion.end)
-            if session.stale and bpy.app.background:
-                session.refresh(scene, keep_pose=False)  # that of the frame before
+            if session.stale and may_read(scene):
+                session.refresh(scene, wait=True, keep_pose=False)  # that of the frame before
             if not session.prepared():
                 wake()
                 continue
             before = session.done
-            allowed = -1 if session.stale else None if bpy.app.background else HANDLER_SECONDS
+            allowed = -1 if session.stale else None if waits() else HANDLER_SECONDS
             if not session.show(scene.frame_current, allowed) or session.stale:
                 wake()
             if session.done != before:
@@ -543,12 +554,46 @@ def before_frame(scene, *_):
 
 
 @persistent
-def after_frame(scene, *_):
+def after_frame(scene, graph=None):
     if _busy:
         return
-    for session in sessions.values():
-        if session.motion is not None and not session.stale and session.job is None:
-            session.show_extras(scene.frame_current)
+    for name, session in list(sessions.items()):
+        if session.motion is None or session.job is not None or session.thing is None:
+            continue
+        try:
+            # scripts and renders read the frame at once: nothing may be shown that the pose has left
+            if may_read(scene) and not session.stale and session.moved_away(scene, graph):
+                session.refresh(scene, wait=True, keep_pose=False)
+                session.show(scene.frame_current)
+                update_view(session.thing)
+            if not session.stale:
+                session.show_extras(scene.frame_current)
+        except (Problem, cutis.Error) as failure:
+            report_error(name, failure)
+            session.thing.cutis.live = False
+
+
+def waits():
+    """Whether frames are read as soon as they are set: without a window, and by renders."""
+    return bpy.app.background or _rendering
+
+
+def may_read(scene):
+    """Whether the timeline may be walked over within a frame change. A render of the window runs on a thread: Blender allows it
+    to move the scene only while the interface is locked."""
+    return waits() and (threading.current_thread() is threading.main_thread() or scene.render.use_lock_interface)
+
+
+@persistent
+def before_render(*_):
+    global _rendering
+    _rendering = True
+
+
+@persistent
+def after_render(*_):
+    global _rendering
+    _rendering = False
 
 
 def adopt(scene):
@@ -662,7 +707,9 @@ def draw_timeline():
 
 HANDLERS = ((bpy.app.handlers.frame_change_pre, before_frame), (bpy.app.handlers.frame_change_post, after_frame),
             (bpy.app.handlers.depsgraph_update_post, after_change), (bpy.app.handlers.load_post, after_load),
-            (bpy.app.handlers.undo_post, after_undo), (bpy.app.handlers.redo_post, after_undo))
+            (bpy.app.handlers.undo_post, after_undo), (bpy.app.handlers.redo_post, after_undo),
+            (bpy.app.handlers.render_init, before_render), (bpy.app.handlers.render_complete, after_render),
+            (bpy.app.handlers.render_cancel, after_render))
 
 
 def register():

@@ -115,6 +115,8 @@ CUTIS_API const cutis_solver_info *cutis_solver(int index);
 CUTIS_API const cutis_solver_info *cutis_solver_find(const char *name);
 /* Return the first solver that has all of these flags, or NULL. */
 CUTIS_API const cutis_solver_info *cutis_solver_with(unsigned flags);
+/* Return the solver to use when nobody names one: flesh for a skinned character, else the baseline. */
+CUTIS_API const cutis_solver_info *cutis_solver_default(const cutis_character *character);
 
 /* ---- presets ---- */
 
@@ -130,6 +132,8 @@ typedef struct cutis_preset {
 CUTIS_API int cutis_preset_count(void);
 /* NULL behind the last one. */
 CUTIS_API const cutis_preset *cutis_preset_get(int index);
+/* Return the value that a preset gives to a parameter of a solver; NAN: none, the parameter keeps its default. */
+CUTIS_API double cutis_preset_value(const char *preset, const char *solver, const char *parameter);
 
 /* ---- model ---- */
 

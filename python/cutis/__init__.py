@@ -15,12 +15,12 @@ from .character import Character, Clip, Joint, Prop, local_parts
 from .core import (ArgumentError, DataError, Error, FileError, FormatError, Interrupted, MemoryError, Pool,
                    UnsupportedError, library_path, version)
 from .model import ClipMotion, Model, Output, State, StepStats
-from .solvers import OutputInfo, Parameter, Solver, solver, solvers
+from .solvers import OutputInfo, Parameter, Preset, Solver, presets, solver, solvers
 from .tools import Quality, Rig, bind, measure, measure_frames, read_cache, rig, rig_templates, save_morphs, zoo
 
 __version__ = version()
 __all__ = ["ArgumentError", "BakeResult", "Character", "Clip", "ClipMotion", "DataError", "Error", "FileError",
-           "FormatError", "Interrupted", "Joint", "MemoryError", "Model", "Output", "OutputInfo", "Parameter", "Pool",
+           "FormatError", "Interrupted", "Joint", "MemoryError", "Model", "Output", "OutputInfo", "Parameter", "Pool", "Preset",
            "Prop", "Quality", "Rig", "Solver", "State", "StepStats", "UnsupportedError", "bake", "bind", "library_path",
-           "local_parts", "measure", "measure_frames", "read_cache", "rig", "rig_templates", "save_morphs", "solver", "solvers",
+           "local_parts", "measure", "measure_frames", "presets", "read_cache", "rig", "rig_templates", "save_morphs", "solver", "solvers",
            "version", "zoo"]

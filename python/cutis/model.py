@@ -62,12 +62,15 @@ class Output:
 class Model:
     """A character prepared for a solver; immutable. Slow to make; raises cutis.Error when it cannot be."""
 
-    def __init__(self, character: Character, solver: str = "lbs", settings: Any = None, *, substep: float = 0.0,
+    def __init__(self, character: Character, solver: Optional[str] = None, settings: Any = None, *, substep: float = 0.0,
                  detail: int = 0, pool: Optional[Pool] = None):
+        """solver: a name or a stack such as "lattice+slide"; None: the one that bake takes, too."""
         if not isinstance(character, Character):
             raise TypeError("character must be a cutis.Character, not %s" % type(character).__name__)
         definition = library.cutis_model_def_default()
         definition.character = character._handle
+        if solver is None:
+            solver = decode(library.cutis_solver_default(character._handle).contents.name)
         definition.solver = encode(solver, "the name of a solver")
         definition.settings, definition.setting_count, _alive = settings_array(settings)
         definition.substep = number("substep", substep)
@@ -206,7 +209,7 @@ class State:
         library.cutis_state_show(self.model._handle, self._handle, byref(shown))
 
     def _advance(self, time: float, joints: Any, motion: Any, surface: Any, morphs: Any, drags: Any, acceleration: Any,
-                 wind: Any, impulses: Any, pool: Optional[Pool]) -> None:
+                 wind: Any, impulses: Any, pool: Optional[Pool], interrupted: Optional[Callable[[], bool]] = None) -> bool:
         step = c.cutis_step_input()
         keep: List[Any] = []
         failures: List[BaseException] = []
@@ -256,19 +259,27 @@ class State:
                 blow.velocity[:] = vector("the velocity of an impulse", velocity)
             step.impulses, step.impulse_count = blows, len(impulses)
         step.jobs = jobs_of(pool)
-        never = library.cutis_state_advance.argtypes[4]()
-        library.cutis_state_advance(self.model._handle, self._handle, byref(step), time, never, None)
+        kind = library.cutis_state_advance.argtypes[4]
+        stop = kind() if interrupted is None else kind(lambda _context: bool(interrupted()))
+        reached = library.cutis_state_advance(self.model._handle, self._handle, byref(step), time, stop, None)
         if failures:
             raise failures[0]
+        return bool(reached)
 
-    def run_to(self, time: float, motion: ClipMotion, amount: float = 1.0, pool: Optional[Pool] = None) -> None:
-        """Step along a motion to a time in the state's seconds, as a bake does: the same bits."""
+    def run_to(self, time: float, motion: ClipMotion, *, amount: float = 1.0, pool: Optional[Pool] = None,
+               interrupted: Optional[Callable[[], bool]] = None) -> bool:
+        """Step along a motion to a time in the state's seconds, as a bake does: the same bits. interrupted: called
+        between substeps; when it returns True, the state stops early. Returns whether the time was reached; a further call
+        continues as if it had not stopped.
+        """
         if not isinstance(motion, ClipMotion):
             raise TypeError("motion must be a cutis.ClipMotion, not %s" % type(motion).__name__)
         if not abs(number("time", time)) < float("inf"):
             raise ValueError("time must be a number of seconds")
-        self._advance(float(time), None, motion, None, None, (), (0, 0, 0), (0, 0, 0), (), pool)
-        self.show(amount, pool)
+        reached = self._advance(float(time), None, motion, None, None, (), (0, 0, 0), (0, 0, 0), (), pool, interrupted)
+        if reached:
+            self.show(amount, pool)
+        return reached
 
     # ---- results ----
 

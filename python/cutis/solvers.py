@@ -1,6 +1,7 @@
 """The solvers and their parameters, as the library's tables tell them."""
+import math
 from dataclasses import dataclass
-from typing import List, Tuple
+from typing import List, Optional, Tuple
 
 from . import _structs as c
 from .core import ArgumentError, decode, encode, library
@@ -99,3 +100,21 @@ def solver(name: str) -> Solver:
     if not found:
         raise ArgumentError("there is no solver '%s'; there are %s" % (name, ", ".join(s.name for s in solvers())))
     return _solver(found.contents)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A kind of body: values for the parameters that solvers of flesh share. Settings {"preset": name} take it."""
+    name: str
+    summary: str
+
+    def value(self, solver: str, parameter: str) -> Optional[float]:
+        """The value for a parameter of a solver; None: it keeps its default."""
+        found = library.cutis_preset_value(encode(self.name), encode(solver), encode(parameter))
+        return None if math.isnan(found) else found
+
+
+def presets() -> List[Preset]:
+    """All presets, in the library's order."""
+    found = (library.cutis_preset_get(i).contents for i in range(library.cutis_preset_count()))
+    return [Preset(decode(one.name), decode(one.summary)) for one in found]

@@ -102,13 +102,9 @@ static cutis_result prepare_character(bake *b)
 /* Without a word: flesh for a character that has bones to move it, sliding skin for a surface. */
 static cutis_result choose_solver(bake *b)
 {
-    const cutis_character *c = b->character;
-    bool skinned = c->influence_first && c->influence_first[c->vertex_count] > 0;
-    unsigned wanted = b->def->surface.name ? CUTIS_SOLVER_SURFACE
-                      : skinned            ? CUTIS_SOLVER_PREFERRED
-                                           : CUTIS_SOLVER_BASELINE;
-
-    b->solver = arena_string(b->memory, b->def->solver ? b->def->solver : cutis_solver_with(wanted)->name);
+    const cutis_solver_info *otherwise =
+        b->def->surface.name ? cutis_solver_with(CUTIS_SOLVER_SURFACE) : cutis_solver_default(b->character);
+    b->solver = arena_string(b->memory, b->def->solver ? b->def->solver : otherwise->name);
     b->result->solver = b->solver;
     if (!b->solver) return error_memory(b->error, "a bake");
     if (!b->def->surface.name) return CUTIS_OK;

@@ -4,6 +4,7 @@
  */
 #include "engine/presets.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,26 +38,47 @@ const char *presets_named(const cutis_setting *settings, int setting_count)
     return name;
 }
 
-/* A value for all joints of a stage that has the parameter, within its range. */
-static void value_put(solver_values *stage, const cutis_character *character, const char *name, double value,
-                      bool factor)
+static const preset *preset_find(const char *name)
 {
-    int index = solver_parameter_index(stage->solver, name);
-    if (index < 0) return;
-    const cutis_parameter *p = &stage->solver->info.parameters[index];
-    if (factor) value *= p->default_value;
-    value = CLAMP(value, p->min, p->max);
-    stage->values[index] = value;
-    for (int j = 0; j < character->joint_count; j++)
-        stage->bone_values[(size_t)j * (size_t)stage->solver->info.parameter_count + (size_t)index] = value;
+    for (int i = 0; i < COUNT_OF(PRESETS); i++)
+        if (strcmp(PRESETS[i].info.name, name) == 0) return &PRESETS[i];
+    return NULL;
+}
+
+/* The value for a parameter, within its range; NAN: none. */
+static double value_of(const preset *p, const cutis_parameter *parameter)
+{
+    const struct {
+        const char *name;
+        double value;
+    } values[] = {{"anatomy", p->anatomy},
+                  {"fatness", p->fatness},
+                  {"firmness", p->firmness},
+                  {"muscle_bulge", p->muscle_bulge * parameter->default_value},
+                  {"gravity", p->gravity * parameter->default_value},
+                  {"damping", p->damping * parameter->default_value}};
+    for (int i = 0; i < COUNT_OF(values); i++)
+        if (strcmp(values[i].name, parameter->name) == 0) return CLAMP(values[i].value, parameter->min, parameter->max);
+    return NAN;
+}
+
+double cutis_preset_value(const char *name, const char *solver_name, const char *parameter)
+{
+    const preset *found = preset_find(name);
+    const cutis_solver_info *info = cutis_solver_find(solver_name);
+    bool flesh = false;
+    double value = NAN;
+    for (int i = 0; found && info && i < info->parameter_count; i++) {
+        flesh |= strcmp(info->parameters[i].name, "anatomy") == 0;
+        if (strcmp(info->parameters[i].name, parameter) == 0) value = value_of(found, &info->parameters[i]);
+    }
+    return flesh ? value : NAN;
 }
 
 cutis_result presets_apply(solver_values *stages, int stage_count, const cutis_character *character, const char *name,
                            cutis_error *error)
 {
-    const preset *found = NULL;
-    for (int i = 0; i < COUNT_OF(PRESETS); i++)
-        if (strcmp(PRESETS[i].info.name, name) == 0) found = &PRESETS[i];
+    const preset *found = preset_find(name);
     if (!found) {
         char list[160] = "";
         for (int i = 0; i < COUNT_OF(PRESETS); i++) {
@@ -70,12 +92,14 @@ cutis_result presets_apply(solver_values *stages, int stage_count, const cutis_c
     for (int i = 0; i < stage_count; i++) {
         if (solver_parameter_index(stages[i].solver, "anatomy") < 0) continue;
         any = true;
-        value_put(&stages[i], character, "anatomy", found->anatomy, false);
-        value_put(&stages[i], character, "fatness", found->fatness, false);
-        value_put(&stages[i], character, "firmness", found->firmness, false);
-        value_put(&stages[i], character, "muscle_bulge", found->muscle_bulge, true);
-        value_put(&stages[i], character, "gravity", found->gravity, true);
-        value_put(&stages[i], character, "damping", found->damping, true);
+        int count = stages[i].solver->info.parameter_count;
+        for (int k = 0; k < count; k++) {
+            double value = value_of(found, &stages[i].solver->info.parameters[k]);
+            if (isnan(value)) continue;
+            stages[i].values[k] = value;
+            for (int j = 0; j < character->joint_count; j++)
+                stages[i].bone_values[(size_t)j * (size_t)count + (size_t)k] = value;
+        }
     }
     if (!any)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "preset '%s' has no effect: no solver here simulates flesh", name);

@@ -62,3 +62,9 @@ const cutis_solver_info *cutis_solver_with(unsigned flags)
     }
     return NULL;
 }
+
+const cutis_solver_info *cutis_solver_default(const cutis_character *character)
+{
+    bool skinned = character->influence_first && character->influence_first[character->vertex_count] > 0;
+    return cutis_solver_with(skinned ? CUTIS_SOLVER_PREFERRED : CUTIS_SOLVER_BASELINE);
+}
