@@ -293,6 +293,19 @@ static void unit_is_guessed_from_height(void **unused)
         map_free(&m);
     }
     cutis_character_destroy(c);
+
+    /* a body without a known shape: metres where that is plausible, else the next common unit */
+    cutis_character *arm = test_zoo("arm", 0.2);
+    for (int i = 0; i < COUNT_OF(units); i++) {
+        mat34 move = mat34_compose(vec3_make(0, 0, 0), quat_identity(),
+                                   vec3_make(units[i].scale, units[i].scale, units[i].scale));
+        mapped m = map_make(arm, &move, 1);
+        double size = (double)m.character.size * anatomy_unit(&m.character, NULL);
+        assert_true(size > 0.05 && size < 15);
+        if (units[i].scale <= 100) assert_true(anatomy_unit(&m.character, NULL) == units[i].unit || units[i].scale == 39.37f);
+        map_free(&m);
+    }
+    cutis_character_destroy(arm);
 }
 
 /* ---- what solvers make of it ---- */

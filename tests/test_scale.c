@@ -55,13 +55,29 @@ static const char *solver_name(int index)
     return index < single ? cutis_solver(index)->name : index < single + count ? stacks[index - single] : NULL;
 }
 
-/* Positions at `count` instants of a clip, `seconds` apart, of frames at `fps`. The caller frees. */
-static float *simulate(const cutis_character *c, const char *solver, int clip, double seconds, int count, double fps)
+static bool has_parameter(const char *solver, const char *name)
 {
-    /* Skin that slides is seen in positions only when it moves them. */
-    cutis_setting seen = {"output", "vertices"};
-    cutis_model *model = test_build_def((cutis_model_def){
-        .character = c, .solver = solver, .settings = &seen, .setting_count = strstr(solver, "slide") != NULL});
+    const cutis_solver_info *info = cutis_solver_find(solver);
+    for (int i = 0; info && i < info->parameter_count; i++)
+        if (strcmp(info->parameters[i].name, name) == 0) return true;
+    return false;
+}
+
+/*
+ * Positions at `count` instants of a clip, `seconds` apart, of frames at `fps`, of a character `scale` times as large
+ * in its unit. The caller frees.
+ */
+static float *simulate(const cutis_character *c, const char *solver, int clip, double seconds, int count, double fps,
+                       float scale)
+{
+    /* Skin that slides is seen in positions only when it moves them. A unit as odd as that cannot be guessed. */
+    char unit[32];
+    snprintf(unit, sizeof unit, "%.9g", 1 / (double)scale);
+    cutis_setting setting = {"output", "vertices"};
+    if (has_parameter(solver, "unit")) setting = (cutis_setting){"unit", unit};
+    bool set = strstr(solver, "slide") || has_parameter(solver, "unit");
+    cutis_model *model = test_build_def(
+        (cutis_model_def){.character = c, .solver = solver, .settings = &setting, .setting_count = set});
     cutis_state *state = test_state(model, NULL);
     cutis_clip_motion motion = {c, clip, 0};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
@@ -93,10 +109,10 @@ static void units_do_not_matter(void **unused)
     cutis_character *c = test_zoo("arm", 0.15);
     const char *solver;
     for (int n = 0; (solver = solver_name(n)); n++) {
-        float *metres = simulate(c, solver, 0, 0.4, 1, 10);
+        float *metres = simulate(c, solver, 0, 0.4, 1, 10, 1);
         for (int i = 0; i < 3; i++) {
             cutis_character *other = character_scale(c, scales[i]);
-            float *scaled = simulate(other, solver, 0, 0.4, 1, 10);
+            float *scaled = simulate(other, solver, 0, 0.4, 1, 10, scales[i]);
             double difference = largest_difference(c, metres, scaled, scales[i]);
             print_message("%s x %g: %.2g of the size\n", solver, (double)scales[i], difference);
             assert_true(difference <= 1e-4);
@@ -118,10 +134,10 @@ static void rates_do_not_matter(void **unused)
     size_t floats = 3 * (size_t)c->vertex_count;
     const char *solver;
     for (int n = 0; (solver = solver_name(n)); n++) {
-        float *first = simulate(c, solver, 0, 1.0 / 6, 3, rates[0]);
+        float *first = simulate(c, solver, 0, 1.0 / 6, 3, rates[0], 1);
         double largest = 0;
         for (int i = 1; i < 5; i++) {
-            float *other = simulate(c, solver, 0, 1.0 / 6, 3, rates[i]);
+            float *other = simulate(c, solver, 0, 1.0 / 6, 3, rates[i], 1);
             for (size_t k = 0; k < 2; k++)
                 largest = fmax(largest, largest_difference(c, first + k * floats, other + k * floats, 1));
             if (memcmp(first + 2 * floats, other + 2 * floats, floats * sizeof(float)) != 0)

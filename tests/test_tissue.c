@@ -391,7 +391,7 @@ static bench *bench_swing(tissue_run *run)
 {
     static const char *const settings[] = {
         "skin_stiffness=6", "fat_stiffness=9",    "muscle_stiffness=12", "bone_stiffness=30",
-        "damping=4",        "self_collision=off", "contact_gap=0.00001", NULL};
+        "damping=4",        "self_collision=off", "contact_gap=0.00001", "anatomy=0", "gravity=0", NULL};
     float joints[24];
     bench *b = bench_make(bar_character(10, 14, 2), settings, 0.005);
     pose_bend(b->character, 1, 0.87, joints);
@@ -509,7 +509,7 @@ static void rest_stays_at_rest(void **unused)
 static void rigid_measure(const char *damping, double *on_the_way, double *settled)
 {
     cutis_character *c = bar_character(12, 16, 2);
-    const char *const settings[] = {damping, NULL};
+    const char *const settings[] = {damping, "gravity=0", "anatomy=0", NULL};
     cutis_model *model = test_build(c, "tissue", settings);
     cutis_state *state = test_state(model, NULL);
     float joints[24], *moved = malloc((size_t)c->vertex_count * 3 * sizeof(float));
@@ -621,7 +621,7 @@ static void teleport_takes_everything_along(void **unused)
     (void)unused;
     cutis_character *c = bar_character(12, 16, 2);
     /* so many iterations that rounding, which differs between the two, is hardly amplified */
-    static const char *const settings[] = {"iterations=40", NULL};
+    static const char *const settings[] = {"iterations=40", "gravity=0", NULL};
     cutis_model *model = test_build(c, "tissue", settings);
     cutis_state *stays = test_state(model, NULL), *goes = test_state(model, NULL);
     float joints[24], *moved = malloc((size_t)c->vertex_count * 3 * sizeof(float));
@@ -930,7 +930,7 @@ static bench *swing_make(double frequency, double damping, int iterations)
     snprintf(texts[3], sizeof texts[0], "damping=%g", damping);
     snprintf(texts[4], sizeof texts[0], "iterations=%d", iterations);
     const char *const settings[] = {
-        texts[0], texts[1], texts[2], texts[3], texts[4], "bone_stiffness=250", "self_collision=off", NULL};
+        texts[0], texts[1], texts[2], texts[3], texts[4], "bone_stiffness=250", "self_collision=off", "anatomy=0", NULL};
     bench *b = bench_make(bar_character(20, 24, 1), settings, 0.005);
     float joints[12];
     cutis_pose_rest(b->character, joints);

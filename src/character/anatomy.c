@@ -761,9 +761,9 @@ double anatomy_unit(const cutis_character *c, const anatomy *a)
         return best;
     }
 
-    /* any other body: by powers of ten, as few as will do */
-    double unit = 1;
-    while (size * unit > (double)MAX_SIZE) unit *= 0.1;
-    while (size * unit < (double)MIN_SIZE) unit *= 10;
-    return unit;
+    /* any other body: the most common unit that gives a plausible size */
+    static const double others[] = {1, 0.01, 0.001, 100, 1000};
+    for (int i = 0; i < COUNT_OF(others); i++)
+        if (size * others[i] >= (double)MIN_SIZE && size * others[i] <= (double)MAX_SIZE) return others[i];
+    return 1 / size;
 }

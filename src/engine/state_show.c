@@ -29,12 +29,20 @@ static void show_dynamic(const cutis_model *m, cutis_state *state, float amount,
                                .of_body = on_body,
                                .alpha = 1,
                                .amount = amount,
-                               .morphs = state_floats(state, m->morph_weights),
                                .slack = state->slack,
                                .jobs = jobs};
     instant.points_ends[0] = state_floats(state, on_body ? last->body_points_old : last->points_old);
     instant.points_ends[1] = state_floats(state, on_body ? last->body_points : last->points);
     if (!state_is_exact(m, state)) instant.alpha = (float)(state_reached(m, state) - (double)(state->substeps - 1));
+
+    /* morphs that the first stage skins with are in the points already */
+    const float *weights = state_floats(state, m->morph_weights);
+    if (stage_is_geometric(&m->stages[0])) {
+        float *rest = state_scratch(m, state, m->morphed);
+        if (morph_sum(m->character, weights, m->character->positions, rest, &state->stats.repairs)) instant.rest = rest;
+    } else {
+        instant.morphs = weights;
+    }
 
     display_stats stats =
         display_run(&m->display, &instant, state_scratch(m, state, m->show), state_floats(state, m->vertices));

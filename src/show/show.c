@@ -207,7 +207,7 @@ display_stats display_run(const display *d, const display_instant *i, float *scr
 
     /* without bounds the deviation is scaled here, whatever the amount */
     float rest = d->bound.point_count > 0 ? MIN(i->amount, 1.0f) : i->amount;
-    display_scale(d, a.skin, NULL, rest, scratch, i->jobs, vertices);
+    display_scale(d, a.skin, i->rest, rest, scratch, i->jobs, vertices);
     stats.repairs = add_morphs(d, i, &a, vertices);
     return stats;
 }

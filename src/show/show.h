@@ -36,7 +36,8 @@ typedef struct display_instant {
     bool of_body;
     float alpha;                  /* of the way from the first end to the second; 1: exactly the second */
     float amount;                 /* of the deviation from skinning: 0 skinning, 1 as simulated, 2 twice */
-    const float *morphs;          /* weights (morph_count); NULL: all 0 */
+    const float *morphs;          /* weights (morph_count) of morphs to be added; NULL: none */
+    const float *rest;            /* (vertex_count x 3) rest positions of the points; NULL: the character's */
     deviation_slack slack;
     const cutis_jobs *jobs;
 } display_instant;
