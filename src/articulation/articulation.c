@@ -8,9 +8,10 @@
  *     + M (D w / h |t|^2 + w^2 / 2 |T|^2)                                                            the shift's spring
  *     + sum over contacts  w^2 k s^2 psi((gap - distance) / s)
  *
- * with theta = turn + Delta, D the damping over the critical one, way and turn of a link's flesh, and distances linear in
- * Delta and t. Inertia would take a link of strength 1 along with the animated motion, and one of strength 0 along its own
- * way in the scene, under gravity: way~ and turn~ are means of both by the strength s.
+ * with theta = turn + Delta, T the shift, D the damping over the critical one, way and turn of a link's flesh, and
+ * distances linear in Delta and t. way~ and turn~ are where inertia takes the flesh: with the animated motion for a
+ * joint of strength s = 1, whose muscles are those that make the clip, and freely in the scene, under gravity, for one
+ * of strength 0. The forces of inertia on a joint are the mean of both by its strength.
  */
 #include "articulation/articulation.h"
 
@@ -233,7 +234,7 @@ static void find_motions(const articulation *a, articulation_scratch *s)
 
 /* Velocities that blows give to a link: the means over its touches. */
 static void add_blows(const articulation *a, const articulation_scratch *s, const articulation_input *input, int link,
-                      double way[3], double turn[3])
+                      link_rate *rate)
 {
     const articulation_link *own = &a->links[link];
     const link_motion *m = &s->motions[link];
@@ -255,8 +256,9 @@ static void add_blows(const articulation *a, const articulation_scratch *s, cons
         }
     }
     if (count == 0) return;
-    for (int k = 0; k < 3; k++) way[k] += linear[k] / count * input->h;
-    for (int k = 0; k < 3 && own->spread > 0; k++) turn[k] += own->mass / own->spread * angular[k] / count * input->h;
+    for (int k = 0; k < 3; k++) rate->way[k] += linear[k] / count * input->h;
+    for (int k = 0; k < 3 && own->spread > 0; k++)
+        rate->turn[k] += own->mass / own->spread * angular[k] / count * input->h;
 }
 
 /* Where inertia, gravity and blows take the links from the last correction in the new pose. */
@@ -265,18 +267,26 @@ static void predict_motions(const articulation *a, const link_state *state, arti
 {
     const double h = input->h;
     for (int l = 0; l < a->link_count; l++) {
+        const link_state *own = &state[l];
         link_motion *m = &s->motions[l];
-        double free = 1 - a->links[l].strength, turned[3] = {0};
-        if (free > 0) pose_turn(m->pose, state[l].pose, turned);
+        double turned[3] = {0};
+        if (a->weak) pose_turn(m->pose, own->pose, turned);
         for (int k = 0; k < 3; k++) {
-            m->way[k] = h * state[l].velocity[k];
-            m->turn[k] = h * state[l].spin[k];
-            if (!(free > 0)) continue;
-            m->way[k] += free * (state[l].place[k] - m->place[k] + h * h * (double)input->acceleration[k]);
-            m->turn[k] += free * turned[k];
+            m->held.way[k] = h * own->rate.way[k];
+            m->held.turn[k] = h * own->rate.turn[k];
+            double moved = own->place[k] - m->place[k] + h * h * (double)input->acceleration[k];
+            m->falling.way[k] = a->weak ? moved + h * own->scene_rate.way[k] : m->held.way[k];
+            m->falling.turn[k] = a->weak ? turned[k] + h * own->scene_rate.turn[k] : m->held.turn[k];
         }
-        if (input->impulse_count > 0) add_blows(a, s, input, l, m->way, m->turn);
+        if (input->impulse_count == 0) continue;
+        add_blows(a, s, input, l, &m->held);
+        add_blows(a, s, input, l, &m->falling);
     }
+}
+
+static double strength_of(const articulation *a, int unknown)
+{
+    return unknown == a->link_count ? a->hold : a->links[unknown].strength;
 }
 
 /* Derivatives of a link's way (rows 0 to 2) and turn (3 to 5) by the unknowns of a link or of the shift. */
@@ -314,9 +324,15 @@ static void build_mass(const articulation *a, articulation_scratch *s, int activ
         for (int i = 0; i < active_count; i++) {
             if (!articulation_carries(a, s->active[i], l)) continue;
             find_jacobian(a, s, l, s->active[i], rows);
-            for (int r = 0; r < 3; r++)
-                for (int k = 0; k < 3; k++)
-                    s->pull[3 * i + r] += linear * rows[k][r] * m->way[k] + angular * rows[3 + k][r] * m->turn[k];
+
+            /* the muscles of the joint hold so much of what it carries */
+            double held = strength_of(a, s->active[i]);
+            for (int k = 0; k < 3; k++) {
+                double way = held * m->held.way[k] + (1 - held) * m->falling.way[k];
+                double turn = held * m->held.turn[k] + (1 - held) * m->falling.turn[k];
+                for (int r = 0; r < 3; r++)
+                    s->pull[3 * i + r] += linear * rows[k][r] * way + angular * rows[3 + k][r] * turn;
+            }
 
             for (int j = 0; j <= i; j++) {
                 if (!articulation_carries(a, s->active[j], l)) continue;
@@ -340,6 +356,11 @@ bool articulation_carries(const articulation *a, int by, int link)
     return link == by;
 }
 
+static bool is_at_rest(const link_state *state)
+{
+    return turn_is_none(state->turn) && turn_is_none(state->rate.way) && turn_is_none(state->rate.turn);
+}
+
 /* Unknowns of this substep: limbs that move or that a contact turns, and the shift. Returns how many. */
 static int find_active(const articulation *a, const link_state *state, const articulation_scratch *s,
                        const articulation_input *input, int contact_count)
@@ -352,10 +373,9 @@ static int find_active(const articulation *a, const link_state *state, const art
     int count = 0;
     for (int l = 0; l < links; l++) {
         const articulation_link *link = &a->links[l];
-        bool moved = all || link->strength < 1;
+        bool moved = all;
         for (int k = 0; k < links && !moved; k++)
-            moved = a->links[k].limb == link->limb && !(turn_is_none(state[k].turn) && turn_is_none(state[k].velocity) &&
-                                                        turn_is_none(state[k].spin));
+            moved = a->links[k].limb == link->limb && (a->links[k].strength < 1 || !is_at_rest(&state[k]));
         for (int c = 0; c < contact_count && !moved; c++)
             for (int k = 0; k < links && !moved; k++)
                 moved = a->links[k].limb == link->limb && !turn_is_none(contact_row(a, s, c) + 3 * k);
@@ -370,7 +390,7 @@ static void add_springs(const articulation *a, const link_state *state, int unkn
                         double gradient[3], double *matrix, int n)
 {
     const bool shift = unknown == a->link_count;
-    double scale = shift ? a->hold * a->mass : a->links[unknown].strength * a->links[unknown].inertia;
+    double scale = strength_of(a, unknown) * (shift ? a->mass : a->links[unknown].inertia);
     double damping = 2 * DAMPING * RATE / h, theta[3], t2 = 0;
     for (int k = 0; k < 3; k++) {
         theta[k] = state[unknown].turn[k] + step[k];
@@ -398,8 +418,7 @@ static bool add_contact(const articulation *a, articulation_scratch *s, int inde
         double own = row[3 * s->active[i / 3] + i % 3];
         if (own == 0) continue;
         s->gradient[i] -= rate2 * contact->scale * first * own;
-        for (int k = 0; k <= i; k++)
-            s->matrix[i * n + k] += rate2 * second * own * row[3 * s->active[k / 3] + k % 3];
+        for (int k = 0; k <= i; k++) s->matrix[i * n + k] += rate2 * second * own * row[3 * s->active[k / 3] + k % 3];
     }
     return true;
 }
@@ -440,11 +459,6 @@ static int solve_active(const articulation *a, const link_state *state, articula
 
 static double largest_of(const double v[3]) { return MAX(fabs(v[0]), MAX(fabs(v[1]), fabs(v[2]))); }
 
-static bool is_at_rest(const link_state *state)
-{
-    return turn_is_none(state->turn) && turn_is_none(state->velocity) && turn_is_none(state->spin);
-}
-
 bool articulation_is_idle(const articulation *a, const link_state *state)
 {
     for (int l = 0; l < a->link_count; l++)
@@ -471,21 +485,20 @@ static void find_step(const articulation *a, const articulation_scratch *s, int 
 }
 
 /* Velocities after the substep, and the unknowns moved by their step. */
-static void take_step(const articulation *a, link_state *state, const articulation_scratch *s, int active_count, double h,
-                      bool rests)
+static void take_step(const articulation *a, link_state *state, const articulation_scratch *s, int active_count,
+                      double h, bool rests)
 {
     for (int l = 0; l < a->link_count; l++) {
         link_state *own = &state[l];
         const link_motion *m = &s->motions[l];
-        double way[3], turn[3], free = 1 - a->links[l].strength, turned[3] = {0};
+        double way[3], turn[3], turned[3];
         find_step(a, s, active_count, l, way, turn);
-        if (free > 0) pose_turn(own->pose, m->pose, turned);
-
+        if (a->weak) pose_turn(own->pose, m->pose, turned);
         for (int k = 0; k < 3; k++) {
-            /* relative to the animated motion, and in the scene */
-            double drift = free > 0 ? free * (m->place[k] - own->place[k]) : 0;
-            own->velocity[k] = rests ? 0 : (way[k] + drift) / h;
-            own->spin[k] = rests ? 0 : (turn[k] + (free > 0 ? free * turned[k] : 0)) / h;
+            own->rate.way[k] = rests ? 0 : way[k] / h;
+            own->rate.turn[k] = rests ? 0 : turn[k] / h;
+            own->scene_rate.way[k] = rests || !a->weak ? 0 : (way[k] + m->place[k] - own->place[k]) / h;
+            own->scene_rate.turn[k] = rests || !a->weak ? 0 : (turn[k] + turned[k]) / h;
         }
 
         double old[3];
@@ -504,8 +517,7 @@ static void drop_rest(const articulation *a, link_state *state, const articulati
     if (largest >= TURN_NONE) return;
     for (int l = 0; l <= a->link_count; l++) {
         memset(state[l].turn, 0, sizeof state[l].turn);
-        memset(state[l].velocity, 0, sizeof state[l].velocity);
-        memset(state[l].spin, 0, sizeof state[l].spin);
+        state[l].rate = (link_rate){0};
     }
 }
 
@@ -547,10 +559,11 @@ articulation_step_info articulation_step(const articulation *a, link_state *stat
     build_mass(a, &s, active_count, input->h);
     info.contacts = solve_active(a, state, &s, contact_count, active_count, input->h);
 
-    /* at rest nothing moves by rounding alone */
+    /* what rests on something does not move by rounding alone */
     double largest = largest_of(s.step + 3 * a->link_count) / (double)a->character->size;
     for (int l = 0; l < a->link_count; l++) largest = MAX(largest, largest_of(s.step + 3 * l));
-    take_step(a, state, &s, active_count, input->h, input->still && largest < TURN_NONE);
+    bool rests = input->still && info.contacts > 0 && largest < TURN_NONE;
+    take_step(a, state, &s, active_count, input->h, rests);
     if (info.contacts == 0) drop_rest(a, state, &s);
 
     for (int l = 0; l < a->link_count; l++) {
@@ -580,13 +593,12 @@ void articulation_settle(const articulation *a, link_state *state, void *scratch
         articulation_step_info info = articulation_step(a, state, scratch, &input, joints);
         bool moves = false;
         for (int l = 0; l < a->link_count; l++)
-            moves |= !turn_is_none(state[l].spin) || !turn_is_none(state[l].velocity);
+            moves |= !turn_is_none(state[l].rate.way) || !turn_is_none(state[l].rate.turn);
         if (info.contacts == 0 && !moves) break;
         if (!moves) break;
     }
     for (int l = 0; l <= a->link_count; l++) {
-        memset(state[l].velocity, 0, sizeof state[l].velocity);
-        memset(state[l].spin, 0, sizeof state[l].spin);
+        state[l].rate = state[l].scene_rate = (link_rate){0};
         memcpy(state[l].turn_old, state[l].turn, sizeof state[l].turn);
     }
 }
@@ -598,13 +610,16 @@ void articulation_teleport(const articulation *a, link_state *state, const float
     mat3 turn = rotation_of(transform);
     for (int l = 0; l <= a->link_count; l++) {
         link_state *own = &state[l];
-        double *ways[] = {own->velocity, own->spin, l == a->link_count ? own->turn : NULL,
-                          l == a->link_count ? own->turn_old : NULL};
-        for (int i = 0; i < 4; i++) {
+        /* in scene axes are the shift, and turns of joints without a parent */
+        bool shift = l == a->link_count || a->character->joints[a->links[l].joint].parent < 0;
+        double *ways[] = {own->rate.way,        own->rate.turn,           own->scene_rate.way,
+                          own->scene_rate.turn, shift ? own->turn : NULL, shift ? own->turn_old : NULL};
+        for (int i = 0; i < 6; i++) {
             if (!ways[i]) continue;
             double v[3] = {ways[i][0], ways[i][1], ways[i][2]};
             for (int k = 0; k < 3; k++)
-                ways[i][k] = (double)turn.m[3 * k] * v[0] + (double)turn.m[3 * k + 1] * v[1] + (double)turn.m[3 * k + 2] * v[2];
+                ways[i][k] =
+                    (double)turn.m[3 * k] * v[0] + (double)turn.m[3 * k + 1] * v[1] + (double)turn.m[3 * k + 2] * v[2];
         }
         if (!a->weak || l == a->link_count) continue;
 

@@ -85,16 +85,20 @@ typedef struct articulation {
     float outside;    /* 1; -1 when the normals of the surface point inwards */
 } articulation;
 
+/* Velocity of the middle of a link's flesh and of its rotation, scene axes, 1/s. */
+typedef struct link_rate {
+    double way[3], turn[3];
+} link_rate;
+
 /*
  * What changes, of one link. The entry behind the last link is the shift of the character: turn and turn_old are lengths
- * in the scene, and the rest is unused. Velocities are relative to the animated motion with full strength, in the scene
- * with none.
+ * in the scene, and the rest is unused.
  */
 typedef struct link_state {
     double turn[3], turn_old[3]; /* rotation vectors at the ends of the last substep, radians */
-    double velocity[3];          /* of the middle of its flesh, scene units/s */
-    double spin[3];              /* radians/s, scene axes */
-    double place[3], pose[4];    /* of the middle and of the link at the last substep; where links are weak */
+    link_rate rate;              /* relative to the animated motion */
+    link_rate scene_rate;        /* in the scene, where some link is weak; else 0 */
+    double place[3], pose[4];    /* of the middle and of the link at the last substep, likewise */
 } link_state;
 
 /* A contact of a sample with the skin of another link or of a touch with a prop, or a joint at its limit. */
@@ -165,8 +169,8 @@ typedef struct link_frame {
 
 /* Where a link's flesh is, and where inertia takes it in a substep. */
 typedef struct link_motion {
-    double place[3], pose[4]; /* of the middle, and the rotation of the link: x, y, z, w */
-    double way[3], turn[3];   /* of the substep, scene axes */
+    double place[3], pose[4];   /* of the middle, and the rotation of the link: x, y, z, w */
+    link_rate held, falling;    /* of the substep: with the animated motion, and without muscles */
 } link_motion;
 
 typedef struct articulation_scratch {

@@ -25,7 +25,8 @@ static const double AROUND_AT_REST = 0.2;
 enum { BONE_SAMPLES = 6, LINK_TOUCHES = 48 };
 /* A limb's moment of inertia about its middle over that of its skin's mean square distance: a solid cylinder's. */
 static const double SOLID = 0.6;
-/* The largest bend of the elbow and of the knee, degrees from straight: American Academy of Orthopaedic Surgeons, 1965. */
+/* The largest bend of the elbow and of the knee, degrees from straight: American Academy of Orthopaedic Surgeons, 1965.
+ */
 static const struct {
     int kind;
     double degrees;
@@ -42,7 +43,7 @@ typedef struct link_build {
     double *reaches;   /* (joint_count) the farthest point that it or a joint below moves; -1: none */
     double *masses;    /* (link_count) */
     const double *strengths;
-    double *radii2;    /* (link_count) mean square distance of the skin from its middle */
+    double *radii2; /* (link_count) mean square distance of the skin from its middle */
     arena *memory, *scratch;
 } link_build;
 
@@ -89,8 +90,8 @@ static bool make_links(link_build *b)
             a->joint_links[j] = parent >= 0 ? a->joint_links[parent] : -1;
             continue;
         }
-        a->links[a->link_count] = (articulation_link){
-            .joint = j, .parent = parent >= 0 ? a->joint_links[parent] : -1, .place = b->places[j]};
+        a->links[a->link_count] =
+            (articulation_link){.joint = j, .parent = parent >= 0 ? a->joint_links[parent] : -1, .place = b->places[j]};
         a->joint_links[j] = a->link_count++;
     }
     return true;
@@ -127,7 +128,7 @@ static bool weigh_links(link_build *b)
 {
     articulation *a = b->a;
     const mesh *m = b->m;
-    double (*sums)[4] = arena_push(b->scratch, (size_t)a->link_count, sizeof *sums);
+    double(*sums)[4] = arena_push(b->scratch, (size_t)a->link_count, sizeof *sums);
     b->masses = ARENA_ARRAY(b->scratch, double, a->link_count);
     b->radii2 = ARENA_ARRAY(b->scratch, double, a->link_count);
     if (b->scratch->failed) return false;
@@ -141,8 +142,9 @@ static bool weigh_links(link_build *b)
     }
     for (int l = 0; l < a->link_count; l++) {
         double n = sums[l][3];
-        a->links[l].middle = n > 0 ? vec3_make((float)(sums[l][0] / n), (float)(sums[l][1] / n), (float)(sums[l][2] / n))
-                                   : a->links[l].place;
+        a->links[l].middle = n > 0
+                                 ? vec3_make((float)(sums[l][0] / n), (float)(sums[l][1] / n), (float)(sums[l][2] / n))
+                                 : a->links[l].place;
     }
     for (int p = 0; p < m->point_count; p++) {
         int joint = b->point_joints[p], link = joint >= 0 ? a->joint_links[joint] : -1;
@@ -230,8 +232,8 @@ static cutis_result build_trees(link_build *b, cutis_error *error)
                 memcpy(triangles + 3 * (size_t)at++, m->triangles + 3 * (size_t)t, 3 * sizeof *triangles);
         if (at == begin) continue;
 
-        cutis_result result = bvh_build(&a->links[l].tree, at - begin, triangles + 3 * (size_t)begin, m->positions,
-                                        b->memory, error);
+        cutis_result result =
+            bvh_build(&a->links[l].tree, at - begin, triangles + 3 * (size_t)begin, m->positions, b->memory, error);
         if (result != CUTIS_OK) return result;
         a->links[l].first_node = a->node_count;
         a->node_count += a->links[l].tree.node_count;
@@ -356,7 +358,7 @@ static bool make_samples(link_build *b)
 {
     articulation *a = b->a;
     const cutis_character *c = b->c;
-    double (*sums)[4] = arena_push(b->scratch, (size_t)c->joint_count, sizeof *sums);
+    double(*sums)[4] = arena_push(b->scratch, (size_t)c->joint_count, sizeof *sums);
     a->samples = ARENA_ARRAY(b->memory, articulation_sample, 2 * BONE_SAMPLES * (size_t)c->joint_count);
     if (!sums || !a->samples) return false;
 
@@ -504,7 +506,8 @@ static bool make_touches(link_build *b)
 {
     articulation *a = b->a;
     const cutis_character *c = b->c;
-    int *vertices = ARENA_ARRAY(b->scratch, int, c->vertex_count), *owners = ARENA_ARRAY(b->scratch, int, c->vertex_count);
+    int *vertices = ARENA_ARRAY(b->scratch, int, c->vertex_count),
+        *owners = ARENA_ARRAY(b->scratch, int, c->vertex_count);
     float *distances = ARENA_ARRAY(b->scratch, float, c->vertex_count);
     a->touches = ARENA_ARRAY(b->memory, articulation_touch, (size_t)LINK_TOUCHES * (size_t)a->link_count);
     if (b->scratch->failed || !a->touches) return false;
@@ -568,7 +571,8 @@ static bool find_shifted(link_build *b)
 {
     articulation *a = b->a;
     a->shifts = ARENA_ARRAY(b->memory, bool, b->c->joint_count);
-    for (int j = 0; a->shifts && j < b->c->joint_count; j++) a->shifts[j] = a->joint_links[j] >= 0 || b->reaches[j] >= 0;
+    for (int j = 0; a->shifts && j < b->c->joint_count; j++)
+        a->shifts[j] = a->joint_links[j] >= 0 || b->reaches[j] >= 0;
     return a->shifts;
 }
 
@@ -576,13 +580,24 @@ cutis_result articulation_build(articulation *a, const articulation_def *def, ar
 {
     const cutis_character *c = def->character;
     const mesh *surface = def->surface;
-    *a = (articulation){.character = c, .surface = surface, .first = def->first, .joints = def->joints,
-                        .weights = def->weights, .joint_count = c->joint_count};
+    *a = (articulation){.character = c,
+                        .surface = surface,
+                        .first = def->first,
+                        .joints = def->joints,
+                        .weights = def->weights,
+                        .joint_count = c->joint_count};
     if (!c->influence_first || c->joint_count < 3 || surface->triangle_count == 0) return CUTIS_OK;
 
     arena scratch = arena_create(&memory->allocator);
-    link_build b = {.a = a, .c = c, .m = surface, .first = def->first, .joints = def->joints, .weights = def->weights,
-                    .strengths = def->strengths, .memory = memory, .scratch = &scratch};
+    link_build b = {.a = a,
+                    .c = c,
+                    .m = surface,
+                    .first = def->first,
+                    .joints = def->joints,
+                    .weights = def->weights,
+                    .strengths = def->strengths,
+                    .memory = memory,
+                    .scratch = &scratch};
     b.point_joints = ARENA_ARRAY(&scratch, int, surface->point_count);
     b.places = ARENA_ARRAY(&scratch, vec3, c->joint_count);
     b.reaches = ARENA_ARRAY(&scratch, double, c->joint_count);

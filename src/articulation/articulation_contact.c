@@ -1,4 +1,5 @@
-/* articulation_contact.c: bones near the skin of other links, skin near props, joints at their limits, and their derivatives. */
+/* articulation_contact.c: bones near the skin of other links, skin near props, joints at their limits, and their
+ * derivatives. */
 #include <string.h>
 
 #include "articulation/articulation.h"
@@ -145,8 +146,11 @@ static bool find_nearest(const articulation *a, articulation_scratch *s, int sam
         weights[0] = 1 - hit.u - hit.v;
         weights[1] = hit.u;
         weights[2] = hit.v;
-        *c = (articulation_contact){.link = l, .place = hit.point, .distance = (double)hit.distance,
-                                    .gap = (double)gap, .scale = (double)own->radius};
+        *c = (articulation_contact){.link = l,
+                                    .place = hit.point,
+                                    .distance = (double)hit.distance,
+                                    .gap = (double)gap,
+                                    .scale = (double)own->radius};
     }
     return best < INFINITY;
 }
@@ -232,7 +236,8 @@ static void place_touches(const articulation *a, articulation_scratch *s)
 }
 
 /* Touches near a prop, which is on a node of the animated pose. */
-static int find_prop_contacts(const articulation *a, articulation_scratch *s, int index, const float *animated, int count)
+static int find_prop_contacts(const articulation *a, articulation_scratch *s, int index, const float *animated,
+                              int count)
 {
     const contact_prop *prop = &a->props.props[index];
     const contact_prop_place place = contact_prop_locate(&a->props, index, animated);
@@ -295,7 +300,8 @@ static int find_limits(const articulation *a, articulation_scratch *s, const flo
         const link_frame *f = &s->frames[limit->link];
         memset(row, 0, 3 * (size_t)(a->link_count + 1) * sizeof *row);
         for (int k = 0; k < 3; k++)
-            row[3 * limit->link + k] = -(double)(f->axes.m[k] * axis.x + f->axes.m[3 + k] * axis.y + f->axes.m[6 + k] * axis.z);
+            row[3 * limit->link + k] =
+                -(double)(f->axes.m[k] * axis.x + f->axes.m[3 + k] * axis.y + f->axes.m[6 + k] * axis.z);
         s->contacts[count++] = (articulation_contact){.link = -1,
                                                       .distance = MAX(limit->largest, given) - own,
                                                       .scale = LIMIT_SCALE,
@@ -318,7 +324,6 @@ int articulation_find_contacts(const articulation *a, articulation_scratch *s, c
     for (int p = 0; p < a->props.count; p++) count = find_prop_contacts(a, s, p, input->animated, count);
     return count;
 }
-
 
 double contact_potential(double overlap, double *first, double *second)
 {
