@@ -23,7 +23,7 @@ static const double OWN_FLESH = 0.5;
 /* A limb winds this often around a sample at rest that lies in its flesh; half a turn is a place on its skin. */
 static const double AROUND_AT_REST = 0.2;
 enum { BONE_SAMPLES = 6, LINK_TOUCHES = 48 };
-/* A limb's moment of inertia about its middle over that of its skin's mean square distance: a solid cylinder's. */
+/* Moment of inertia about the middle over mass and mean square distance of the skin: 0.4 for a ball, 1 for a thin rod. */
 static const double SOLID = 0.6;
 /* The largest bend of the elbow and of the knee, degrees from straight: American Academy of Orthopaedic Surgeons, 1965.
  */
