@@ -124,6 +124,8 @@ def settle(options, name, degrees, more):
     bar_write(path + ".glb", degrees, options.fine, options.alternate)
     common = [path + ".glb", "--detail", "drawn", "--fps", "2", "-q"]
     inner = ["fat", "muscle", "bone"] if options.solver == "tissue" else ["bone"]
+    if options.solver == "tissue":  # what the finite elements have not
+        more = [word for name in ("gravity", "anatomy", "muscle_bulge") for word in ("--set", name + "=0")] + more
     more = more + [word for setting in options.set for word in ("--set", setting)]
     subprocess.run([options.program, "bake", *common, "--solver", options.solver, "--outputs", ",".join(inner),
                     "-o", path + ".npy", *more], check=True)

@@ -24,8 +24,8 @@ enum { TISSUE_WEDGES = TISSUE_LAYERS - 1 };
 enum { COLUMN = 16 };
 /* Floats of what contact adds to a column: gradient 3, upper half of the Hessian 6, step limit, two unused. */
 enum { TOUCH = 12 };
-/* Coefficients of an entry: shear coupling 10 (4 within layers, 3 to the layer below, 3 above), then 4 per wedge. */
-enum { ENTRY_SHEAR = 10, ENTRY = ENTRY_SHEAR + 4 * TISSUE_WEDGES };
+/* Coefficients of an entry: shear coupling 10 (4 within layers, 3 to the layer below, 3 above), then 6 per wedge. */
+enum { ENTRY_SHEAR = 10, WEDGE = 6, ENTRY = ENTRY_SHEAR + WEDGE * TISSUE_WEDGES };
 /* Coefficients of a column of its own: shear within layers 4, between layers 3. */
 enum { OWN = 7 };
 /* Iterations that the acceleration remembers. */
@@ -38,7 +38,7 @@ static const double REFERENCE_DEPTH = 0.05;
 /* Bulk over shear modulus: Poisson's ratio 0.49, as for soft tissue. */
 static const double BULK_RATIO = 50;
 /* Stiffness against unequal dilatation of a wedge's two Gauss planes, over the bulk modulus. */
-static const double HOURGLASS_SHARE = 0.1;
+static const double HOURGLASS_SHARE = 0.25;
 /* Generalised-alpha integration (Chung, Hulbert 1993): factor per step of what is too fast for the substep. */
 static const double SPECTRAL_RADIUS = 0.5;
 /* Maximum motion of a node in one iteration, sizes: within the range of the quadratic model. */

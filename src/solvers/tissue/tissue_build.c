@@ -201,6 +201,7 @@ typedef struct wedge_rest {
     double shear[6][6]; /* integral of products of gradients */
     double volume;      /* mean over two planes */
     double difference;  /* half their difference */
+    double heights[3];  /* middle plane's normal times the height of each column */
     double least;       /* smaller plane's volume over that of a right prism */
 } wedge_rest;
 
@@ -278,6 +279,16 @@ static wedge_rest wedge_find(const tissue_model *m, int triangle, int l)
         }
     }
     w.volume = 0.5 * (plane[0] + plane[1]);
+
+    /* the middle plane */
+    double normal[3], up[3];
+    for (int j = 0; j < 2; j++)
+        for (int c = 0; c < 3; c++) side[j][c] = 0.5 * (x[j + 1][c] - x[0][c] + x[j + 4][c] - x[3][c]);
+    cross3(side[0], side[1], normal);
+    for (int i = 0; i < 3; i++) {
+        for (int c = 0; c < 3; c++) up[c] = x[i][c] - x[i + 3][c];
+        w.heights[i] = 0.5 * dot3(normal, up);
+    }
     w.difference = 0.5 * (plane[0] - plane[1]);
     return w;
 }
@@ -480,11 +491,15 @@ static int entries_collect(const builder *b, const wedge_table *table, int k, co
             const wedge_rest *w = &table->rest[TISSUE_WEDGES * t + l];
             double modulus = table->modulus[TISSUE_WEDGES * t + l];
             if (!(modulus > 0)) continue;
-            double bulk = BULK_RATIO * modulus, *values = e->values + ENTRY_SHEAR + 4 * l;
+            double bulk = BULK_RATIO * modulus, *values = e->values + ENTRY_SHEAR + WEDGE * l;
+            double own_height = w->heights[corner], p_height = w->heights[(corner + 1) % 3];
+            double q_height = w->heights[(corner + 2) % 3];
             values[0] = bulk / w->volume;
             values[1] = (1 + modulus / bulk) * w->volume;
             values[2] = HOURGLASS_SHARE * bulk / w->volume;
             values[3] = w->difference;
+            values[4] = (2 * own_height - p_height - q_height) * sqrt(1.0 / 6);
+            values[5] = (p_height - q_height) * sqrt(0.5);
         }
     }
 

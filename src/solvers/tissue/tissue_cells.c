@@ -186,6 +186,25 @@ static inline void wedge_add(column_system *s, int l, const v3 *x, const v3 *p, 
     vfloat pressure = bulk * (half * (a.volume + b.volume) - target);
     vfloat twist = hourglass * (half * (a.volume - b.volume) - difference);
 
+    /* unequal heights of the columns, at the middle plane: orthonormal differences of own to others, and of those two */
+    v3 sides = v3_scale(v3_add(p_up, p_low), half), sides2 = v3_scale(v3_add(q_up, q_low), half);
+    v3 normal = v3_scale(v3_cross(sides, sides2), half);
+    v3 heights[3] = {v3_sub(x[l], x[l + 1]), v3_sub(p[l], p[l + 1]), v3_sub(q[l], q[l + 1])};
+    v3 first = v3_scale(v3_sub(heights[0], mean), v_set(1.22474487f));
+    v3 second = v3_scale(v3_sub(heights[1], heights[2]), v_set(0.70710678f));
+    v3 across = v3_scale(v3_sub(sides2, sides), v_set(0.25f));
+    v3 tilt = v3_cross(first, across), tilt2 = v3_cross(second, across);
+    v3 rise = v3_scale(normal, v_set(0.81649658f));
+    v3 upper3 = v3_add(tilt, rise), lower3 = v3_sub(tilt, rise);
+    vfloat sixth = hourglass * v_set(1.0f / 12);
+    vfloat press1 = sixth * (v3_dot(normal, first) - v_load(values + 4 * LANES));
+    vfloat press2 = sixth * (v3_dot(normal, second) - v_load(values + 5 * LANES));
+    s->gradient[l] = v3_madd(v3_madd(s->gradient[l], upper3, press1), tilt2, press2);
+    s->gradient[l + 1] = v3_madd(v3_madd(s->gradient[l + 1], lower3, press1), tilt2, press2);
+    sym_add(&s->diagonal[l], upper3, sixth);
+    sym_add(&s->diagonal[l + 1], lower3, sixth);
+    mat_add(&s->below[l], upper3, lower3, sixth);
+
     s->gradient[l] = v3_madd(v3_madd(s->gradient[l], upper, pressure), upper2, twist);
     s->gradient[l + 1] = v3_madd(v3_madd(s->gradient[l + 1], lower, pressure), lower2, twist);
     sym_add(&s->diagonal[l], upper, bulk);
@@ -196,13 +215,17 @@ static inline void wedge_add(column_system *s, int l, const v3 *x, const v3 *p, 
     mat_add(&s->below[l], upper2, lower2, hourglass);
 }
 
-/* Shear of a triangle's first other column: rows of the constant matrix. */
-static inline void shear_add(column_system *s, const v3 *p, const float *values)
+/*
+ * Shear of a triangle's first other column: rows of the constant matrix. A row sums to 0, so that it may act on the
+ * differences from the own node: far from the origin rounding would otherwise pull the flesh towards it.
+ */
+static inline void shear_add(column_system *s, const v3 *x, const v3 *p, const float *values)
 {
-    for (int l = 0; l < TISSUE_LAYERS; l++) s->gradient[l] = v3_madd(s->gradient[l], p[l], v_load(values + l * LANES));
+    for (int l = 0; l < TISSUE_LAYERS; l++)
+        s->gradient[l] = v3_madd(s->gradient[l], v3_sub(p[l], x[l]), v_load(values + l * LANES));
     for (int l = 0; l < TISSUE_WEDGES; l++) {
-        s->gradient[l] = v3_madd(s->gradient[l], p[l + 1], v_load(values + (4 + l) * LANES));
-        s->gradient[l + 1] = v3_madd(s->gradient[l + 1], p[l], v_load(values + (7 + l) * LANES));
+        s->gradient[l] = v3_madd(s->gradient[l], v3_sub(p[l + 1], x[l]), v_load(values + (4 + l) * LANES));
+        s->gradient[l + 1] = v3_madd(s->gradient[l + 1], v3_sub(p[l], x[l + 1]), v_load(values + (7 + l) * LANES));
     }
 }
 
@@ -228,13 +251,14 @@ static inline void own_add(column_system *s, const tissue_run *run, int block, c
     const float *values = m->own_values + (size_t)block * OWN * LANES;
     for (int l = 0; l < TISSUE_LAYERS; l++) {
         vfloat shear = v_load(values + l * LANES);
-        s->gradient[l] = v3_madd(v3_scale(v3_sub(x[l], pull[l]), weight[l]), x[l], shear);
+        s->gradient[l] = v3_scale(v3_sub(x[l], pull[l]), weight[l]);
         scalar_add(&s->diagonal[l], weight[l] + shear);
     }
     for (int l = 0; l < TISSUE_WEDGES; l++) {
         vfloat shear = v_load(values + (4 + l) * LANES);
-        s->gradient[l] = v3_madd(s->gradient[l], x[l + 1], shear);
-        s->gradient[l + 1] = v3_madd(s->gradient[l + 1], x[l], shear);
+        v3 way = v3_scale(v3_sub(x[l + 1], x[l]), shear);
+        s->gradient[l] = v3_add(s->gradient[l], way);
+        s->gradient[l + 1] = v3_sub(s->gradient[l + 1], way);
         for (int i = 0; i < 9; i += 4) s->below[l].m[i] = s->below[l].m[i] + shear;
     }
 
@@ -310,9 +334,9 @@ static void block_solve(tissue_run *run, int block)
         const float *values = m->entry_values + (size_t)e * ENTRY * LANES;
         column_load(run->w.z, ends, p);
         column_load(run->w.z, ends + LANES, q);
-        shear_add(&s, p, values);
+        shear_add(&s, x, p, values);
         for (int l = 0; l < TISSUE_WEDGES; l++)
-            wedge_add(&s, l, x, p, q, values + (size_t)(ENTRY_SHEAR + 4 * l) * LANES);
+            wedge_add(&s, l, x, p, q, values + (size_t)(ENTRY_SHEAR + WEDGE * l) * LANES);
     }
 
     column_solve(&s, step);
