@@ -5,7 +5,7 @@
 - Solvers never include each other; the program (cli) and the examples use only include/cutis; the program may ask
   base/system.h, the one place for what differs between operating systems.
 - No module names a solver but its own folder, the table, and benchmarks: what others need is declared in its entry.
-- The core needs nothing but libc, libm and threads; jansson stays in io and cli, Draco and meshoptimizer in io, SuiteSparse in rig, Embree and PNG
+- The core needs nothing but libc, libm and threads; jansson stays in io and cli, zlib, Draco and meshoptimizer in io, SuiteSparse in rig, Embree and PNG
   in cli.
 - File names are unique in the tree. Intrinsics stay in src/math/simd*.h. Functions of libm whose bits differ between
   libraries are not called outside src/math. The library does not print, exit, abort or read the environment, and
@@ -33,7 +33,7 @@ SYSTEM = {
     "base": ["pthread.h", "sched.h"],
     "math": ["immintrin.h", "wasm_simd128.h"],
     "rig": ["suitesparse/"],
-    "io": ["jansson.h", "draco/", "meshoptimizer.h", "cstdio", "exception", "memory"],
+    "io": ["jansson.h", "zlib.h", "draco/", "meshoptimizer.h", "cstdio", "exception", "memory"],
 }
 
 LIBM = "sin cos tan sincos asin acos atan atan2 sinh cosh tanh exp exp2 exp10 expm1 log log2 log10 log1p pow cbrt hypot"
