@@ -22,7 +22,7 @@ static const double RATE = 15;
 /* Their damping (D) over the critical one: no impact throws a limb further than it is pushed. */
 static const double DAMPING = 2;
 /* Turn at which the joints' springs become twice as stiff, radians: the effort is spread over more joints. */
-static const double STIFFENING_TURN = 0.35;
+static const double STIFFENING_TURN = 0.12;
 /* Turns below this are none, radians: a hair's breadth at the end of an arm is ten thousand times as much. */
 static const double TURN_NONE = 1e-7;
 enum { NEWTON_LIMIT = 6, SETTLE_STEPS = 200 };

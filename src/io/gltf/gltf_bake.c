@@ -429,7 +429,7 @@ static void find_animation(bake_edit *e)
 }
 
 /*
- * Rotations that contact has changed, in place of the clip's. The clip as it was stays behind all others, under its name
+ * Rotations and translations that contact has changed, in place of the clip's. The clip as it was stays behind all others, under its name
  * with ".animated".
  */
 static void replace_tracks(bake_edit *e)
@@ -444,6 +444,7 @@ static void replace_tracks(bake_edit *e)
         const cutis_track *track = &e->targets->tracks[t];
         if (track->target >= e->reader.joint_count) continue;
         int own = e->reader.joint_nodes[track->target];
+        const char *changed = track->path == CUTIS_PATH_ROTATION ? "rotation" : "translation";
 
         /* backwards, because channels are removed */
         json_t *channels = json_object_get(e->animation, "channels");
@@ -451,7 +452,7 @@ static void replace_tracks(bake_edit *e)
             json_t *target = json_object_get(json_array_get(channels, c), "target");
             const char *path = gltf_get_string(target, "path");
             const json_t *node = json_object_get(target, "node");
-            if (node && (int)json_integer_value(node) == own && path && strcmp(path, "rotation") == 0)
+            if (node && (int)json_integer_value(node) == own && path && strcmp(path, changed) == 0)
                 json_array_remove(channels, c);
         }
         track_add(e, track);
