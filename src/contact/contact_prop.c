@@ -229,9 +229,9 @@ int contact_props_search(const contact_props *props, const float *joints_old, co
 
             /* near the prop at the start */
             float reach = margin * unit + vec3_distance(a, b);
-            float d0 = contact_prop_distance(prop, a, 4 * reach, &normal);
+            float d0 = contact_prop_distance(prop, a, 2 * reach, &normal);
             if (d0 >= 2 * reach) continue;
-            float d1 = contact_prop_distance(prop, b, 4 * reach, &normal);
+            float d1 = contact_prop_distance(prop, b, 2 * reach, &normal);
 
             /* the place of entry when it passed through, else the nearest point */
             vec3 entry_normal;

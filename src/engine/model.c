@@ -450,12 +450,11 @@ static bool is_bounded(const cutis_model *m, const cutis_model_def *def)
     return m->stage_count == 1 && flesh && m->character->prop_count == 0 && def->detail != CUTIS_DETAIL_DRAWN;
 }
 
-/* What is drawn. Contact acts on the body's triangles, and is released: drawn ones may cross, and are parted. */
+/* What is drawn. */
 static cutis_result build_display(cutis_model *m, const cutis_model_def *def, cutis_error *error)
 {
     const sim_body *body = m->stages[0].on_body ? &m->body : NULL;
-    bool bounded = is_bounded(m, def), parted = m->stages[0].solver->info.flags & CUTIS_SOLVER_BODY;
-    return display_build(&m->display, m->character, &m->cracks, body, bounded, parted, def->jobs, &m->memory, error);
+    return display_build(&m->display, m->character, &m->cracks, body, is_bounded(m, def), def->jobs, &m->memory, error);
 }
 
 /* ---- props ---- */
