@@ -25,7 +25,8 @@ static const double AROUND_AT_REST = 0.2;
 enum { BONE_SAMPLES = 6, LINK_TOUCHES = 48 };
 /* A last bone has at least so many, so that one is near its end. */
 enum { LEAF_SAMPLES = 4 };
-/* Moment of inertia about the middle over mass and mean square distance of the skin: 0.4 for a ball, 1 for a thin rod. */
+/* Moment of inertia about the middle over mass and mean square distance of the skin: 0.4 for a ball, 1 for a thin rod.
+ */
 static const double SOLID = 0.6;
 /* The largest bend of the elbow and of the knee, degrees from straight: American Academy of Orthopaedic Surgeons, 1965.
  */

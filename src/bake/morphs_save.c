@@ -13,7 +13,7 @@
 
 enum { TARGET_LIMIT = 32 };
 static const double DEFAULT_TOLERANCE = 0.001; /* of the size */
-static const float SHIFT_COUNTS = 1e-5f;        /* of the size: a shift of a joint that gets a track */
+static const float SHIFT_COUNTS = 1e-5f;       /* of the size: a shift of a joint that gets a track */
 
 static cutis_result check_def(const cutis_morphs_def *def, const char *path, cutis_error *error)
 {
@@ -31,7 +31,8 @@ static cutis_result check_def(const cutis_morphs_def *def, const char *path, cut
 }
 
 /* A joint's place against its parent, with the sign of its quaternion that is nearer to `near`. */
-static void pose_local(const cutis_character *c, const float *pose, int joint, quat near, vec3 *translation, quat *rotation)
+static void pose_local(const cutis_character *c, const float *pose, int joint, quat near, vec3 *translation,
+                       quat *rotation)
 {
     mat34 own, parent, inverse;
     vec3 scale;
@@ -60,8 +61,8 @@ static void fill_track(const cutis_morphs_def *def, const float *animated, int j
     for (size_t f = 0; f < (size_t)def->frame_count; f++) {
         vec3 given, place;
         quat own;
-        const float *above = c->joints[joint].parent >= 0 ? def->joints + f * floats + 12 * (size_t)c->joints[joint].parent
-                                                          : identity.m;
+        const float *above =
+            c->joints[joint].parent >= 0 ? def->joints + f * floats + 12 * (size_t)c->joints[joint].parent : identity.m;
         pose_local(c, animated + f * floats, joint, q, &given, &own);
         pose_local(c, def->joints + f * floats, joint, f > 0 ? q : own, &place, &q);
         double same = fabs((double)q.x * own.x + (double)q.y * own.y + (double)q.z * own.z + (double)q.w * own.w);
@@ -93,19 +94,21 @@ static cutis_result make_tracks(const cutis_morphs_def *def, arena *memory, gltf
     }
 
     for (int j = 0; j < c->joint_count; j++) {
-        float *rotations = ARENA_ARRAY(memory, float, 4 * frames), *translations = ARENA_ARRAY(memory, float, 3 * frames);
+        float *rotations = ARENA_ARRAY(memory, float, 4 * frames),
+              *translations = ARENA_ARRAY(memory, float, 3 * frames);
         if (memory->failed) return error_memory(error, "the joints' tracks");
 
         bool changed[2];
         fill_track(def, animated, j, translations, rotations, &changed[0], &changed[1]);
         for (int i = 0; i < 2; i++)
             if (changed[i])
-                tracks[out->track_count++] = (cutis_track){.target = j,
-                                                           .path = i == 0 ? CUTIS_PATH_ROTATION : CUTIS_PATH_TRANSLATION,
-                                                           .interpolation = CUTIS_INTERPOLATION_LINEAR,
-                                                           .key_count = def->frame_count,
-                                                           .times = times,
-                                                           .values = i == 0 ? rotations : translations};
+                tracks[out->track_count++] =
+                    (cutis_track){.target = j,
+                                  .path = i == 0 ? CUTIS_PATH_ROTATION : CUTIS_PATH_TRANSLATION,
+                                  .interpolation = CUTIS_INTERPOLATION_LINEAR,
+                                  .key_count = def->frame_count,
+                                  .times = times,
+                                  .values = i == 0 ? rotations : translations};
     }
     out->tracks = tracks;
     return CUTIS_OK;
