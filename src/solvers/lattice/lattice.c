@@ -16,6 +16,10 @@
  *   Verlet. It is of second order, keeps the energy, and is stable as long as no mode has more than 4 / s^2
  *   (lattice_build.c sees to it), so that damping is what the user asked for. Equation 5 on predicted places is
  * implicit Euler, which takes most of the energy in a second. n_total is gone: a shorter substep is its like.
+ * - Targets are turned by blended rotations about the centre of the flesh that has the same weights (Le and Hodgins
+ *   2016, "Real-time skeletal skinning with optimized centers of rotation"), so that a twist does not collapse. The
+ *   centre goes where linear skinning has it. The surface gets the difference from linear skinning like any other
+ *   displacement of its voxels.
  * - All voxels are skinned (equation 3), not only those of the bone layer: this target of a voxel tells how fast its
  *   body part moves. Damping acts on the velocity relative to that, so that a character carried along is not held
  *   back by the air the paper's k_d amounts to.
@@ -230,6 +234,33 @@ static void joints_prepare(const lattice_model *m, const float *skin, lattice_fr
     for (int j = 0; j <= m->joint_count; j++) scales[j] = joint_scale(&joints[j]);
 }
 
+static inline void quaternion_columns(quad q, quad r[3])
+{
+    float x = q[0], y = q[1], z = q[2], w = q[3];
+    r[0] = (quad){1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w), 0};
+    r[1] = (quad){2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w), 0};
+    r[2] = (quad){2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y), 0};
+}
+
+/* Rotations of the joints, which go on from those of the last substep. */
+static void joints_turn(lattice_step_job *job)
+{
+    const lattice_model *m = job->m;
+
+    /* at the end of the frames' memory: each is read before its frame is written */
+    float *rotations = (float *)job->t.turned + 12 * (size_t)m->joint_count;
+    if (m->joint_count)
+        skinning_rotations(&m->surface.base, job->input->skin, m->parents, job->s.joint_turns, job->t.skinning,
+                           rotations);
+    for (int j = 0; j <= m->joint_count; j++) {
+        const float *q = rotations + 4 * (size_t)j;
+        quad turn = {0, 0, 0, 1};
+        if (j < m->joint_count) turn = (quad){q[0], q[1], q[2], q[3]};
+        job->t.turned[j].b = turn;
+        quaternion_columns(turn, job->t.turned[j].r);
+    }
+}
+
 static inline float quad_dot(quad a, quad b)
 {
     quad products = a * b;
@@ -294,6 +325,35 @@ static inline quad frame_leave(const lattice_frame *frame, quad x)
     return frame->r[0] * x[0] + frame->r[1] * x[1] + frame->r[2] * x[2];
 }
 
+/* Cosine of half the turn between two joints of a voxel beyond which they are blended the other way round (240
+ * degrees).
+ */
+#define PAIR_SIDE -0.5f
+
+/* Rotation of the blend of a voxel's joints; linear: the blend of their rotations as matrices. */
+static inline void rotation_blend(const lattice_step_job *job, int v, quad linear[3], quad turned[3])
+{
+    const int *joints = job->m->joints + LATTICE_JOINTS * v;
+    const float *weights = job->m->weights + LATTICE_JOINTS * v;
+    const lattice_frame *first = &job->t.turned[joints[0]];
+    quad sum = first->b * weights[0];
+    for (int k = 0; k < 3; k++) linear[k] = first->r[k] * weights[0];
+    for (int i = 1; i < LATTICE_JOINTS && weights[i] > 0; i++) {
+        const lattice_frame *other = &job->t.turned[joints[i]];
+        quad product = other->b * first->b;
+        float along = (product[0] + product[1]) + (product[2] + product[3]);
+        sum += other->b * (along < PAIR_SIDE ? -weights[i] : weights[i]);
+        for (int k = 0; k < 3; k++) linear[k] += other->r[k] * weights[i];
+    }
+    quad square = sum * sum;
+    float length2 = (square[0] + square[1]) + (square[2] + square[3]);
+    if (!(length2 > 1e-6f)) {
+        sum = first->b;
+        length2 = 1;
+    }
+    quaternion_columns(sum * (1 / sqrtf(length2)), turned);
+}
+
 /* Equation 3 for all voxels: targets, how fast they move, and the frames. */
 static void primary_block(void *context, int begin, int end)
 {
@@ -314,9 +374,14 @@ static void primary_block(void *context, int begin, int end)
             scale += weights[i] * job->t.scales[joints[i]];
         }
 
-        /* the target, and how fast it moves */
-        quad rest = m->rest[v];
+        /* where linear skinning has it, and the target: turned about its centre instead */
+        quad rest = m->rest[v], arm = m->arms[v], linear[3], turned[3] = {{0}};
         quad target = map.b + map.r[0] * rest[0] + map.r[1] * rest[1] + map.r[2] * rest[2];
+        job->t.skinned[v] = target;
+        if (weights[1] > 0 && scale > 0) {
+            rotation_blend(job, v, linear, turned);
+            for (int k = 0; k < 3; k++) target += (turned[k] - linear[k]) * (arm[k] * scale);
+        }
         job->t.carried[v] = (target - job->s.targets[v]) * inverse_h;
         job->s.targets[v] = target;
 
@@ -327,6 +392,9 @@ static void primary_block(void *context, int begin, int end)
             lattice_frame own = frame_of(map.r, 1, strongest->r);
             for (int k = 0; k < 3; k++) job->s.priors[v].r[k] = frame_enter(&job->whole, own.r[k] * job->whole_size);
             job->t.turns[v] = job->whole;
+        } else if (weights[1] > 0 && scale > 0) {
+            job->t.turns[v].b = (quad){1 / (scale * scale), scale * scale * scale, 0, 0};
+            for (int k = 0; k < 3; k++) job->t.turns[v].r[k] = turned[k] * scale;
         } else {
             job->t.turns[v] = frame_of(map.r, scale, strongest->r);
         }
@@ -513,11 +581,11 @@ static void advance_block(void *context, int begin, int end)
     }
 }
 
-/* How far the voxels are from their targets; shown: the guess, or any other places. */
+/* How far the voxels are from linear skinning; shown: the guess, or any other places. */
 static void displace_block(void *context, int begin, int end)
 {
     lattice_step_job *job = context;
-    for (int v = begin; v < end; v++) job->t.displacements[v] = job->shown[v] - job->s.targets[v];
+    for (int v = begin; v < end; v++) job->t.displacements[v] = job->shown[v] - job->t.skinned[v];
 }
 
 /* The surface without the lattice's doing. */
@@ -544,7 +612,7 @@ static quad point_place(const lattice_step_job *job, const float *base, int poin
     for (int k = 0; k < 3; k++) place[k] = (base[3 * point + k] - m->origin[k]) / m->size;
     for (int i = surface->first[point]; i < surface->first[point + 1]; i++) {
         int v = surface->voxels[i];
-        place += (job->t.guess[v] - job->s.targets[v]) * surface->weights[i];
+        place += (job->t.guess[v] - job->t.skinned[v]) * surface->weights[i];
     }
     return place;
 }
@@ -656,6 +724,7 @@ static void job_prepare(lattice_step_job *job, const void *data, void *state, vo
     /* The regions' padding is computed with; nothing else ever writes it. */
     for (int v = m->count; v < m->padded; v++) job->t.a[v] = (lattice_frame){{0}, {{0}, {0}, {0}}};
     joints_prepare(m, input->skin, job->t.joints, job->t.scales);
+    joints_turn(job);
     job->step = 1;
     if (!m->has_volume)
         for (int v = 0; v < m->padded; v++) job->t.intact[v] = 1;
