@@ -485,11 +485,12 @@ void skinning_dual_on(const skinning *s, const float *skin, const int *parents, 
     parallel_for(jobs, s->count, GRAIN, dual_block, &job);
 }
 
-void skinning_rotations(const skinning *s, const float *skin, const int *parents, float *turns, float *scratch,
+bool skinning_rotations(const skinning *s, const float *skin, const int *parents, float *turns, float *scratch,
                         float *rotations)
 {
-    duals_find(s, skin, 2e-6f, scratch);
+    bool stretched = duals_find(s, skin, 2e-6f, scratch) != NULL;
     signs_keep(s->joint_count, parents, turns, scratch);
     for (int j = 0; j < s->joint_count; j++)
         memcpy(rotations + 4 * (size_t)j, scratch + COLUMN_FLOATS * (size_t)j, 4 * sizeof(float));
+    return stretched;
 }

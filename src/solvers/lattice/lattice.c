@@ -250,8 +250,8 @@ static void joints_turn(lattice_step_job *job)
     /* at the end of the frames' memory: each is read before its frame is written */
     float *rotations = (float *)job->t.turned + 12 * (size_t)m->joint_count;
     if (m->joint_count)
-        skinning_rotations(&m->surface.base, job->input->skin, m->parents, job->s.joint_turns, job->t.skinning,
-                           rotations);
+        job->stretched = skinning_rotations(&m->surface.base, job->input->skin, m->parents, job->s.joint_turns,
+                                            job->t.skinning, rotations);
     for (int j = 0; j <= m->joint_count; j++) {
         const float *q = rotations + 4 * (size_t)j;
         quad turn = {0, 0, 0, 1};
@@ -330,28 +330,36 @@ static inline quad frame_leave(const lattice_frame *frame, quad x)
  */
 #define PAIR_SIDE -0.5f
 
-/* Rotation of the blend of a voxel's joints; linear: the blend of their rotations as matrices. */
-static inline void rotation_blend(const lattice_step_job *job, int v, quad linear[3], quad turned[3])
+static inline float quaternion_dot(quad a, quad b)
 {
-    const int *joints = job->m->joints + LATTICE_JOINTS * v;
-    const float *weights = job->m->weights + LATTICE_JOINTS * v;
-    const lattice_frame *first = &job->t.turned[joints[0]];
-    quad sum = first->b * weights[0];
-    for (int k = 0; k < 3; k++) linear[k] = first->r[k] * weights[0];
+    quad products = a * b;
+    return (products[0] + products[1]) + (products[2] + products[3]);
+}
+
+/* Rotation of the blend of a voxel's joints. */
+static inline void rotation_blend(const lattice_frame *joints_turned, const int *joints, const float *weights,
+                                  quad turned[3])
+{
+    quad first = joints_turned[joints[0]].b, sum = first * weights[0];
     for (int i = 1; i < LATTICE_JOINTS && weights[i] > 0; i++) {
-        const lattice_frame *other = &job->t.turned[joints[i]];
-        quad product = other->b * first->b;
-        float along = (product[0] + product[1]) + (product[2] + product[3]);
-        sum += other->b * (along < PAIR_SIDE ? -weights[i] : weights[i]);
-        for (int k = 0; k < 3; k++) linear[k] += other->r[k] * weights[i];
+        quad other = joints_turned[joints[i]].b;
+        sum += other * (quaternion_dot(other, first) < PAIR_SIDE ? -weights[i] : weights[i]);
     }
-    quad square = sum * sum;
-    float length2 = (square[0] + square[1]) + (square[2] + square[3]);
+    float length2 = quaternion_dot(sum, sum);
     if (!(length2 > 1e-6f)) {
-        sum = first->b;
+        sum = first;
         length2 = 1;
     }
     quaternion_columns(sum * (1 / sqrtf(length2)), turned);
+}
+
+/* The same blended as matrices, which is what linear skinning does. */
+static inline void rotation_linear(const lattice_frame *joints_turned, const int *joints, const float *weights,
+                                   quad linear[3])
+{
+    for (int k = 0; k < 3; k++) linear[k] = joints_turned[joints[0]].r[k] * weights[0];
+    for (int i = 1; i < LATTICE_JOINTS && weights[i] > 0; i++)
+        for (int k = 0; k < 3; k++) linear[k] += joints_turned[joints[i]].r[k] * weights[i];
 }
 
 /* Equation 3 for all voxels: targets, how fast they move, and the frames. */
@@ -361,40 +369,55 @@ static void primary_block(void *context, int begin, int end)
     const lattice_model *m = job->m;
     quad inverse_h = quad_set(1 / job->h);
     for (int v = begin; v < end; v++) {
-        /* the blend of the joints */
         const int *joints = m->joints + LATTICE_JOINTS * v;
         const float *weights = m->weights + LATTICE_JOINTS * v;
-        lattice_frame map = {{0}, {{0}, {0}, {0}}};
-        float scale = 0;
-        for (int i = 0; i < LATTICE_JOINTS && weights[i] > 0; i++) {
+        lattice_frame map = job->t.joints[joints[0]];
+        float scale = job->t.scales[joints[0]];
+        quad rest = m->rest[v], linear[3], turned[3];
+
+        /* the blend of the joints */
+        bool blended = weights[1] > 0;
+        if (blended) {
+            map.b *= weights[0];
+            for (int k = 0; k < 3; k++) map.r[k] *= weights[0];
+            scale *= weights[0];
+        }
+        for (int i = 1; i < LATTICE_JOINTS && weights[i] > 0; i++) {
             const lattice_frame *joint = &job->t.joints[joints[i]];
             quad w = quad_set(weights[i]);
             map.b += joint->b * w;
             for (int k = 0; k < 3; k++) map.r[k] += joint->r[k] * w;
             scale += weights[i] * job->t.scales[joints[i]];
         }
+        if (fabsf(scale) < 1e-3f) scale = scale < 0 ? -1e-3f : 1e-3f;
 
         /* where linear skinning has it, and the target: turned about its centre instead */
-        quad rest = m->rest[v], arm = m->arms[v], linear[3], turned[3] = {{0}};
         quad target = map.b + map.r[0] * rest[0] + map.r[1] * rest[1] + map.r[2] * rest[2];
         job->t.skinned[v] = target;
-        if (weights[1] > 0 && scale > 0) {
-            rotation_blend(job, v, linear, turned);
-            for (int k = 0; k < 3; k++) target += (turned[k] - linear[k]) * (arm[k] * scale);
+        const quad *turn = job->t.turned[joints[0]].r;
+        if (blended && scale > 0) {
+            const quad *plain = map.r;
+            quad arm = m->arms[v] * scale;
+            rotation_blend(job->t.turned, joints, weights, turned);
+            if (job->stretched) {
+                rotation_linear(job->t.turned, joints, weights, linear);
+                plain = linear;
+            }
+            for (int k = 0; k < 3; k++) target += (turned[k] - plain[k]) * arm[k];
+            turn = turned;
         }
         job->t.carried[v] = (target - job->s.targets[v]) * inverse_h;
         job->s.targets[v] = target;
 
         /* the frame; that of the whole body where the lattice has a shape of its own */
-        if (fabsf(scale) < 1e-3f) scale = scale < 0 ? -1e-3f : 1e-3f;
         const lattice_frame *strongest = &job->t.joints[joints[0]];
         if (m->own_shape) {
             lattice_frame own = frame_of(map.r, 1, strongest->r);
             for (int k = 0; k < 3; k++) job->s.priors[v].r[k] = frame_enter(&job->whole, own.r[k] * job->whole_size);
             job->t.turns[v] = job->whole;
-        } else if (weights[1] > 0 && scale > 0) {
+        } else if (scale > 0) {
             job->t.turns[v].b = (quad){1 / (scale * scale), scale * scale * scale, 0, 0};
-            for (int k = 0; k < 3; k++) job->t.turns[v].r[k] = turned[k] * scale;
+            for (int k = 0; k < 3; k++) job->t.turns[v].r[k] = turn[k] * scale;
         } else {
             job->t.turns[v] = frame_of(map.r, scale, strongest->r);
         }

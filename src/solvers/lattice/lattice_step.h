@@ -95,6 +95,7 @@ typedef struct lattice_step_job {
     lattice_frame reference; /* rigid motion of the body as a whole, from rest place to place */
     lattice_frame whole;     /* its frame */
     float whole_size;        /* its scale */
+    bool stretched;          /* whether any joint does more than turn and move */
     const quad *shown;       /* the voxels that displace_block shows */
     float h;
     float step;    /* share of the forces that is taken: 1, less while settling */
