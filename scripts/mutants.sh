@@ -71,7 +71,7 @@ slide-aim | src/solvers/slide/slide_output.c | s/int from = (k + 1) % 3/int from
 slide-tolerance | src/solvers/slide/slide_build.c | s/solve_tolerance = 3e-4/solve_tolerance = 3e-2/ | test_slide_motion
 slide-border | src/mesh/texel.c | s/memcpy(q\[next3(l)\], p\[next3(next3(k))\]/memcpy(q[next3(l)], p[next3(k)]/ | test_slide_texture
 body-orient | src/body/solid.c | s/winding_tree_build(&w->tree, w->def, flips,/winding_tree_build(\&w->tree, w->def, NULL,/ | test_body
-body-fullness | src/body/fullness.c | s/part \* lost \/ slopes/0.7 * part * lost \/ slopes/ | test_fullness
+show-volume | src/show/volume_restore.c | s/part \* lost \/ slopes/0.7 * part * lost \/ slopes/ | test_volume_restore
 rig-twin | src/rig/fit.c | s/SAME_SIDES = 0.97f/SAME_SIDES = 1.97f/ | test_rig_shapes
 rig-hem | src/rig/fit_biped.c | s/return CLAMP(above \/ .*;/return 0 * above * below;/ | test_rig_shapes
 rig-things | src/rig/fit_things.c | s/TWIN = 0.5f/TWIN = 0/ | test_rig_shapes

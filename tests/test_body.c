@@ -4,11 +4,11 @@
  */
 #include "testing.h"
 
-#include "show/embedding.h"
 #include "body/body_base.h"
 #include "body/body_parts.h"
 #include "body/body_size.h"
 #include "body/body_union.h"
+#include "show/embedding.h"
 
 /* Points of the bodies in these tests. */
 enum { DETAIL = 500 };
@@ -790,6 +790,7 @@ static void without_deviation_the_files_skinning_is_shown(void **unused)
     float *joints = ARENA_ARRAY(&memory, float, 12 * c->joint_count);
     float *skin = ARENA_ARRAY(&memory, float, 12 * c->joint_count);
     float *points = ARENA_ARRAY(&memory, float, 3 * body.character->point_count);
+    float *deviation = ARENA_ARRAY(&memory, float, 3 * body.character->point_count);
     float *scratch = ARENA_ARRAY(&memory, float, embedding_scratch_count(&body));
     float *shown = ARENA_ARRAY(&memory, float, 3 * c->point_count);
     float *skinned = ARENA_ARRAY(&memory, float, 3 * c->point_count);
@@ -797,8 +798,9 @@ static void without_deviation_the_files_skinning_is_shown(void **unused)
         cutis_pose_sample(c, frame % c->clip_count, 0.1 * frame, joints);
         skin_matrices(c, joints, skin);
         skinning_linear(&body.body_skinning, skin, scratch, NULL, points);
-        embedding_show(&body, skin, points, scratch, NULL, shown);
         skinning_linear(&body.drawn_skinning, skin, scratch, NULL, skinned);
+        embedding_deviation(&body, skin, points, scratch, NULL, deviation);
+        embedding_show(&body, points, deviation, skinned, scratch, shown);
         assert_memory_equal(shown, skinned, 3 * (size_t)c->point_count * sizeof(float));
     }
     body_release(&body);

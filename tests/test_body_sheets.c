@@ -4,9 +4,9 @@
  */
 #include "testing.h"
 
-#include "show/embedding.h"
 #include "body/body_parts.h"
 #include "body/body_sheets.h"
+#include "show/embedding.h"
 
 /* Most rings of a tube, rows of its fin, and points of a body. */
 enum { SIDES = 12, MOST_RINGS = 48, ROWS = 4, DETAIL = 800, TOP = 3 };
@@ -331,6 +331,7 @@ static void the_root_of_a_fin_moves_with_its_trunk(void **unused)
         assert_true(body_make(&b, c, NULL));
         float joints[24], skin[24];
         float *points = ARENA_ARRAY(&b.memory, float, 3 * b.body.character->point_count);
+        float *deviation = ARENA_ARRAY(&b.memory, float, 3 * b.body.character->point_count);
         float *scratch = ARENA_ARRAY(&b.memory, float, embedding_scratch_count(&b.body));
         float *shown = ARENA_ARRAY(&b.memory, float, 3 * c->point_count);
         float *skinned = ARENA_ARRAY(&b.memory, float, 3 * c->point_count);
@@ -341,8 +342,9 @@ static void the_root_of_a_fin_moves_with_its_trunk(void **unused)
         skinning_linear(&b.body.body_skinning, skin, scratch, NULL, points);
         for (int p = 0; p < b.body.character->point_count; p++)
             points[3 * p + 2] += 0.05f * along(f, b.body.mesh.positions + 3 * p, 0);
-        embedding_show(&b.body, skin, points, scratch, NULL, shown);
-        embedding_skin(&b.body, skin, scratch, NULL, skinned);
+        skinning_linear(&b.body.drawn_skinning, skin, scratch, NULL, skinned);
+        embedding_deviation(&b.body, skin, points, scratch, NULL, deviation);
+        embedding_show(&b.body, points, deviation, skinned, scratch, shown);
 
         for (int r = f->first; r <= f->last; r++) {
             float wanted = 0.05f * 2.0f * (float)r / (float)(thin_fins[i].rings - 1);

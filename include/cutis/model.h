@@ -379,7 +379,7 @@ CUTIS_API cutis_result cutis_state_find_loop(const cutis_model *model, cutis_sta
 CUTIS_API const float *cutis_state_positions(const cutis_model *model, const cutis_state *state);
 /*
  * The shown pose (joint_count x 12): the given or sampled one, with joints turned where contact holds bones out of other
- * flesh (docs/JOINTS.md).
+ * flesh (docs/reference/joints.md).
  */
 CUTIS_API const float *cutis_state_joints(const cutis_model *model, const cutis_state *state);
 /*

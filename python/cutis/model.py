@@ -290,6 +290,12 @@ class State:
                     (self.model.character.vertex_count, 3), self)
 
     @property
+    def joints(self) -> np.ndarray:
+        """(joints x 3 x 4), the shown pose: joints yield to contact; a view that changes with the next step."""
+        return view(library.cutis_state_joints(self.model._handle, self._handle),
+                    (self.model.character.joint_count, 3, 4), self)
+
+    @property
     def normals(self) -> np.ndarray:
         """(vertices x 3), unit normals; a copy."""
         made = np.empty((self.model.character.vertex_count, 3), np.float32)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "articulation/articulation.h"
+#include "character/joint_parts.h"
 
 /* A link carries all joints that reach no further than this from its own, over the size: a hand, a foot, a head. */
 static const double LINK_REACH = 0.14;
@@ -21,7 +22,15 @@ static const float SAMPLE_SPACING = 0.03f;
 static const double OWN_FLESH = 0.5;
 /* A limb winds this often around a sample at rest that lies in its flesh; half a turn is a place on its skin. */
 static const double AROUND_AT_REST = 0.2;
-enum { BONE_SAMPLES = 6 };
+enum { BONE_SAMPLES = 6, LINK_TOUCHES = 48 };
+/* Moment of inertia about the middle over mass and mean square distance of the skin: 0.4 for a ball, 1 for a thin rod. */
+static const double SOLID = 0.6;
+/* The largest bend of the elbow and of the knee, degrees from straight: American Academy of Orthopaedic Surgeons, 1965.
+ */
+static const struct {
+    int kind;
+    double degrees;
+} LIMITS[] = {{JOINT_FOREARM, 150}, {JOINT_LOWER_LEG, 135}};
 
 typedef struct link_build {
     articulation *a;
@@ -33,7 +42,8 @@ typedef struct link_build {
     vec3 *places;      /* (joint_count) at rest */
     double *reaches;   /* (joint_count) the farthest point that it or a joint below moves; -1: none */
     double *masses;    /* (link_count) */
-    double *radii2;    /* (link_count) mean square distance of the skin from its middle */
+    const double *strengths;
+    double *radii2; /* (link_count) mean square distance of the skin from its middle */
     arena *memory, *scratch;
 } link_build;
 
@@ -80,8 +90,8 @@ static bool make_links(link_build *b)
             a->joint_links[j] = parent >= 0 ? a->joint_links[parent] : -1;
             continue;
         }
-        a->links[a->link_count] = (articulation_link){
-            .joint = j, .parent = parent >= 0 ? a->joint_links[parent] : -1, .place = b->places[j]};
+        a->links[a->link_count] =
+            (articulation_link){.joint = j, .parent = parent >= 0 ? a->joint_links[parent] : -1, .place = b->places[j]};
         a->joint_links[j] = a->link_count++;
     }
     return true;
@@ -118,7 +128,7 @@ static bool weigh_links(link_build *b)
 {
     articulation *a = b->a;
     const mesh *m = b->m;
-    double (*sums)[4] = arena_push(b->scratch, (size_t)a->link_count, sizeof *sums);
+    double(*sums)[4] = arena_push(b->scratch, (size_t)a->link_count, sizeof *sums);
     b->masses = ARENA_ARRAY(b->scratch, double, a->link_count);
     b->radii2 = ARENA_ARRAY(b->scratch, double, a->link_count);
     if (b->scratch->failed) return false;
@@ -132,8 +142,9 @@ static bool weigh_links(link_build *b)
     }
     for (int l = 0; l < a->link_count; l++) {
         double n = sums[l][3];
-        a->links[l].middle = n > 0 ? vec3_make((float)(sums[l][0] / n), (float)(sums[l][1] / n), (float)(sums[l][2] / n))
-                                   : a->links[l].place;
+        a->links[l].middle = n > 0
+                                 ? vec3_make((float)(sums[l][0] / n), (float)(sums[l][1] / n), (float)(sums[l][2] / n))
+                                 : a->links[l].place;
     }
     for (int p = 0; p < m->point_count; p++) {
         int joint = b->point_joints[p], link = joint >= 0 ? a->joint_links[joint] : -1;
@@ -175,10 +186,21 @@ static bool weigh_links(link_build *b)
         }
     }
 
+    for (int l = 0; l < a->link_count; l++) {
+        a->links[l].mass = b->masses[l];
+        a->links[l].spread = SOLID * b->masses[l] * b->radii2[l];
+    }
+    a->mass = total;
+
     /* the trunk stays as it is posed: a turn of it would move all limbs for the sake of one */
     find_trunk(b, carried, total);
-    for (int l = 0; l < a->link_count; l++)
-        if (a->links[l].trunk || a->links[l].parent < 0) a->links[l].inertia = 0;
+    for (int l = 0; l < a->link_count; l++) {
+        articulation_link *link = &a->links[l];
+        link->strength = b->strengths ? b->strengths[link->joint] : 1;
+        link->turns = (!link->trunk && link->parent >= 0) || link->strength < 1;
+        a->weak |= link->strength < 1;
+    }
+    a->hold = a->links[0].strength;
     return true;
 }
 
@@ -188,7 +210,7 @@ static double place_mobility(const articulation *a, int link, vec3 x)
     double sum = 0;
     for (int l = link; l >= 0; l = a->links[l].parent) {
         double d = (double)vec3_distance(x, a->links[l].place);
-        if (a->links[l].inertia > 0) sum += d * d / a->links[l].inertia;
+        if (a->links[l].turns) sum += d * d / a->links[l].inertia;
     }
     return sum;
 }
@@ -210,8 +232,8 @@ static cutis_result build_trees(link_build *b, cutis_error *error)
                 memcpy(triangles + 3 * (size_t)at++, m->triangles + 3 * (size_t)t, 3 * sizeof *triangles);
         if (at == begin) continue;
 
-        cutis_result result = bvh_build(&a->links[l].tree, at - begin, triangles + 3 * (size_t)begin, m->positions,
-                                        b->memory, error);
+        cutis_result result =
+            bvh_build(&a->links[l].tree, at - begin, triangles + 3 * (size_t)begin, m->positions, b->memory, error);
         if (result != CUTIS_OK) return result;
         a->links[l].first_node = a->node_count;
         a->node_count += a->links[l].tree.node_count;
@@ -322,7 +344,7 @@ static void drop_bulges(articulation *a)
             if (a->links[k].limb != l) continue;
             a->links[k].limb = -1;
             a->links[k].trunk = true;
-            a->links[k].inertia = 0;
+            a->links[k].turns = a->links[k].strength < 1;
         }
     }
 
@@ -336,7 +358,7 @@ static bool make_samples(link_build *b)
 {
     articulation *a = b->a;
     const cutis_character *c = b->c;
-    double (*sums)[4] = arena_push(b->scratch, (size_t)c->joint_count, sizeof *sums);
+    double(*sums)[4] = arena_push(b->scratch, (size_t)c->joint_count, sizeof *sums);
     a->samples = ARENA_ARRAY(b->memory, articulation_sample, 2 * BONE_SAMPLES * (size_t)c->joint_count);
     if (!sums || !a->samples) return false;
 
@@ -443,37 +465,167 @@ static bool find_gaps(link_build *b)
     return true;
 }
 
-cutis_result articulation_build(articulation *a, const cutis_character *character, const mesh *surface,
-                                const int *first, const int *joints, const float *weights, arena *memory,
-                                cutis_error *error)
+/* ---- touches and limits ---- */
+
+/* The joint that moves a drawn vertex most; -1: none. */
+static int vertex_joint(const cutis_character *c, int vertex)
 {
-    *a = (articulation){.character = character, .surface = surface, .first = first, .joints = joints, .weights = weights,
-                          .joint_count = character->joint_count};
-    if (!character->influence_first || character->joint_count < 3 || surface->triangle_count == 0) return CUTIS_OK;
+    int best = -1;
+    float most = 0;
+    for (int i = c->influence_first[vertex]; i < c->influence_first[vertex + 1]; i++)
+        if (c->influence_weights[i] > most) {
+            most = c->influence_weights[i];
+            best = c->influence_joints[i];
+        }
+    return best;
+}
+
+/* Places that are spread over some vertices of a link: each is the farthest from those before it. */
+static void spread_touches(link_build *b, int link, int count, const int *vertices, float *distances)
+{
+    articulation *a = b->a;
+    const float *positions = b->c->positions;
+    for (int i = 0; i < count; i++)
+        distances[i] = vec3_distance(vec3_load(positions + 3 * (size_t)vertices[i]), a->links[link].middle);
+
+    for (int n = 0; n < LINK_TOUCHES && count > 0; n++) {
+        int farthest = 0;
+        for (int i = 1; i < count; i++)
+            if (distances[i] > distances[farthest]) farthest = i;
+        if (!(distances[farthest] > 0)) break;
+
+        vec3 x = vec3_load(positions + 3 * (size_t)vertices[farthest]);
+        a->touches[a->touch_count++] = (articulation_touch){vertices[farthest], link};
+        for (int i = 0; i < count; i++)
+            distances[i] = MIN(distances[i], vec3_distance(x, vec3_load(positions + 3 * (size_t)vertices[i])));
+    }
+}
+
+/* Touches of the drawn skin, whose rigid parts are no flesh but meet props too. */
+static bool make_touches(link_build *b)
+{
+    articulation *a = b->a;
+    const cutis_character *c = b->c;
+    int *vertices = ARENA_ARRAY(b->scratch, int, c->vertex_count),
+        *owners = ARENA_ARRAY(b->scratch, int, c->vertex_count);
+    float *distances = ARENA_ARRAY(b->scratch, float, c->vertex_count);
+    a->touches = ARENA_ARRAY(b->memory, articulation_touch, (size_t)LINK_TOUCHES * (size_t)a->link_count);
+    if (b->scratch->failed || !a->touches) return false;
+
+    for (int v = 0; v < c->vertex_count; v++) {
+        int joint = vertex_joint(c, v);
+        owners[v] = joint >= 0 ? a->joint_links[joint] : -1;
+    }
+    for (int l = 0; l < a->link_count; l++) {
+        int count = 0;
+        for (int v = 0; v < c->vertex_count; v++)
+            if (owners[v] == l) vertices[count++] = v;
+        spread_touches(b, l, count, vertices, distances);
+    }
+    return true;
+}
+
+/* The first joint below another one that moves flesh; -1: none. */
+static int joint_below(const link_build *b, int joint)
+{
+    for (int j = joint + 1; j < b->c->joint_count; j++)
+        if (b->c->joints[j].parent == joint && b->reaches[j] >= 0) return j;
+    return -1;
+}
+
+/* Limits of joints whose names say what they are. */
+static bool make_limits(link_build *b)
+{
+    articulation *a = b->a;
+    const cutis_character *c = b->c;
+    const char **names = ARENA_ARRAY(b->scratch, const char *, c->joint_count);
+    int *parents = ARENA_ARRAY(b->scratch, int, c->joint_count);
+    joint_part *parts = ARENA_ARRAY(b->scratch, joint_part, c->joint_count);
+    a->limits = ARENA_ARRAY(b->memory, articulation_limit, a->link_count + 1);
+    if (b->scratch->failed || !a->limits) return false;
+
+    for (int j = 0; j < c->joint_count; j++) {
+        names[j] = c->joints[j].name;
+        parents[j] = c->joints[j].parent;
+    }
+    joint_parts_find(c->joint_count, names, parents, parts);
+
+    for (int l = 0; l < a->link_count; l++) {
+        int joint = a->links[l].joint, parent = parents[joint], child = joint_below(b, joint);
+        if (parent < 0 || child < 0 || parts[joint].index > 0) continue;
+        for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++) {
+            if (parts[joint].kind != LIMITS[i].kind || parts[joint].side == JOINT_SIDE_NONE) continue;
+            a->limits[a->limit_count++] = (articulation_limit){
+                .link = l,
+                .above = vec3_sub(b->places[joint], b->places[parent]),
+                .below = vec3_sub(b->places[child], b->places[joint]),
+                .largest = LIMITS[i].degrees * 0.017453292519943295,
+            };
+        }
+    }
+    return true;
+}
+
+/* Joints that carry flesh go with the shift. */
+static bool find_shifted(link_build *b)
+{
+    articulation *a = b->a;
+    a->shifts = ARENA_ARRAY(b->memory, bool, b->c->joint_count);
+    for (int j = 0; a->shifts && j < b->c->joint_count; j++)
+        a->shifts[j] = a->joint_links[j] >= 0 || b->reaches[j] >= 0;
+    return a->shifts;
+}
+
+cutis_result articulation_build(articulation *a, const articulation_def *def, arena *memory, cutis_error *error)
+{
+    const cutis_character *c = def->character;
+    const mesh *surface = def->surface;
+    *a = (articulation){.character = c,
+                        .surface = surface,
+                        .first = def->first,
+                        .joints = def->joints,
+                        .weights = def->weights,
+                        .joint_count = c->joint_count};
+    if (!c->influence_first || c->joint_count < 3 || surface->triangle_count == 0) return CUTIS_OK;
 
     arena scratch = arena_create(&memory->allocator);
-    link_build b = {.a = a, .c = character, .m = surface, .first = first, .joints = joints, .weights = weights,
-                    .memory = memory, .scratch = &scratch};
+    link_build b = {.a = a,
+                    .c = c,
+                    .m = surface,
+                    .first = def->first,
+                    .joints = def->joints,
+                    .weights = def->weights,
+                    .strengths = def->strengths,
+                    .memory = memory,
+                    .scratch = &scratch};
     b.point_joints = ARENA_ARRAY(&scratch, int, surface->point_count);
-    b.places = ARENA_ARRAY(&scratch, vec3, character->joint_count);
-    b.reaches = ARENA_ARRAY(&scratch, double, character->joint_count);
+    b.places = ARENA_ARRAY(&scratch, vec3, c->joint_count);
+    b.reaches = ARENA_ARRAY(&scratch, double, c->joint_count);
     bool ok = !scratch.failed;
 
     /* links and their flesh */
     if (ok) find_reaches(&b);
     ok = ok && make_links(&b) && (a->link_count == 0 || weigh_links(&b));
     cutis_result result = ok ? build_trees(&b, error) : error_memory(error, "the articulation");
-    for (int l = 0; l < a->link_count && result == CUTIS_OK; l++)
-        a->links[l].mobility = place_mobility(a, l, a->links[l].middle);
 
     /* bones */
-    if (result == CUTIS_OK && a->link_count > 0 && !(build_boxes(&b) && make_samples(&b) && find_gaps(&b)))
+    if (result == CUTIS_OK && a->link_count > 0 && !(build_boxes(&b) && make_samples(&b)))
+        result = error_memory(error, "the articulation");
+    for (int l = 0; l < a->link_count && result == CUTIS_OK; l++)
+        a->links[l].mobility = place_mobility(a, l, a->links[l].middle);
+    if (result == CUTIS_OK && a->link_count > 0 &&
+        !(find_gaps(&b) && make_touches(&b) && make_limits(&b) && find_shifted(&b)))
         result = error_memory(error, "the articulation");
     if (result == CUTIS_OK)
-        result = skinning_build(&a->points, surface->point_count, surface->positions, first, joints, weights,
-                                character->joint_count, memory, error);
-    a->reach = 0.05f * character->size;
-    if (a->sample_count == 0) a->link_count = 0;
+        result = skinning_build(&a->points, surface->point_count, surface->positions, def->first, def->joints,
+                                def->weights, c->joint_count, memory, error);
+
+    /* props are met in the scene's own units */
+    const float origin[3] = {0, 0, 0};
+    if (result == CUTIS_OK && a->link_count > 0)
+        result = contact_props_build(&a->props, c, def->props, 1, origin, 0, 0, memory, error);
+    a->reach = 0.05f * c->size;
+    if (a->sample_count == 0 && a->props.count == 0 && !a->weak) a->link_count = 0;
 
     arena_destroy(&scratch);
     return result;

@@ -1,4 +1,5 @@
-/* articulation_contact.c: where bones come near to the skin of other links, and how links change that distance. */
+/* articulation_contact.c: bones near the skin of other links, skin near props, joints at their limits, and their
+ * derivatives. */
 #include <string.h>
 
 #include "articulation/articulation.h"
@@ -13,6 +14,11 @@ static const double INSIDE_NONE = 0.25, INSIDE_ALL = 0.5;
 
 /* A bone that lies between so many scales deep in other flesh is lost: no direction leads out of it any more. */
 static const double LOST_NONE = 1, LOST_ALL = 2;
+
+/* Contact with a prop is firm at this depth of the skin, over the size. */
+static const float PROP_SCALE = 0.0025f;
+/* A joint is at its limit from so far before it, radians. */
+static const double LIMIT_SCALE = 0.1;
 
 static double smooth_step(double x, double none, double all)
 {
@@ -67,12 +73,12 @@ static vec3 smooth_normal(const articulation *a, const float *positions, const i
  * Derivatives of a contact's distance by the rotation vectors. The nearest point goes with the skin: to first order
  * it need not slide, because the distance is least there.
  */
-static void contact_row(const articulation *a, articulation_scratch *s, vec3 x, int link, vec3 normal,
-                        const int *corner, const float weights[3], double *row)
+static void fill_row(const articulation *a, articulation_scratch *s, vec3 x, int link, vec3 normal, const int *corner,
+                     const float weights[3], double *row)
 {
-    /* what each link carries of the nearest point: weight, and weighted place */
+    /* what each link carries of the nearest point: weight, and weighted place; a prop's goes with none */
     memset(s->sums, 0, (size_t)a->link_count * sizeof *s->sums);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3 && corner; k++) {
         vec3 rest = vec3_load(a->surface->positions + 3 * (size_t)corner[k]);
         for (int i = a->first[corner[k]]; i < a->first[corner[k] + 1]; i++) {
             int own = a->joint_links[a->joints[i]];
@@ -95,7 +101,7 @@ static void contact_row(const articulation *a, articulation_scratch *s, vec3 x, 
         for (int i = 0; i < 4 && parent >= 0; i++) s->sums[parent][i] += s->sums[l][i];
 
         memset(row + 3 * l, 0, 3 * sizeof *row);
-        if (!(a->links[l].inertia > 0)) continue;
+        if (!a->links[l].turns) continue;
         double arm[3] = {s->sums[l][3] * (double)f->origin.x - s->sums[l][0],
                          s->sums[l][3] * (double)f->origin.y - s->sums[l][1],
                          s->sums[l][3] * (double)f->origin.z - s->sums[l][2]};
@@ -104,6 +110,12 @@ static void contact_row(const articulation *a, articulation_scratch *s, vec3 x, 
         for (int k = 0; k < 3; k++)
             for (int e = 0; e < 3; e++) row[3 * l + k] += (double)f->axes.m[3 * e + k] * turn[e];
     }
+
+    /* the shift moves all flesh alike, and no prop */
+    double *shift = row + 3 * a->link_count;
+    shift[0] = corner ? 0 : (double)normal.x;
+    shift[1] = corner ? 0 : (double)normal.y;
+    shift[2] = corner ? 0 : (double)normal.z;
 }
 
 /* The nearest skin of the other links, by how much it is nearer than contact allows. */
@@ -134,8 +146,11 @@ static bool find_nearest(const articulation *a, articulation_scratch *s, int sam
         weights[0] = 1 - hit.u - hit.v;
         weights[1] = hit.u;
         weights[2] = hit.v;
-        *c = (articulation_contact){.sample = sample, .link = l, .place = hit.point, .distance = (double)hit.distance,
-                                    .gap = (double)gap, .scale = (double)own->radius};
+        *c = (articulation_contact){.link = l,
+                                    .place = hit.point,
+                                    .distance = (double)hit.distance,
+                                    .gap = (double)gap,
+                                    .scale = (double)own->radius};
     }
     return best < INFINITY;
 }
@@ -152,14 +167,9 @@ double articulation_winding(const articulation *a, const float *positions, int l
     return (double)a->outside * sum;
 }
 
-int articulation_find_contacts(const articulation *a, articulation_scratch *s, const cutis_jobs *jobs)
+/* Bones near the skin of other links. */
+static int find_skin_contacts(const articulation *a, articulation_scratch *s, const cutis_jobs *jobs)
 {
-    skin_matrices(a->character, s->joints, s->skin);
-    for (int l = 0; l < a->link_count; l++) {
-        skin_box(a, s->skin, l, &s->lows[l], &s->highs[l]);
-        s->fresh[l] = false;
-    }
-
     int count = 0;
     bool skinned = false;
     for (int i = 0; i < a->sample_count; i++) {
@@ -197,9 +207,121 @@ int articulation_find_contacts(const articulation *a, articulation_scratch *s, c
         if (!(firm > 0) || c->distance > c->gap + c->scale) continue;
 
         c->stiffness = CONTACT_RATIO * firm / (own->mobility + a->links[c->link].mobility);
-        contact_row(a, s, x, own->link, c->normal, corner, weights, s->rows + 3 * (size_t)count * (size_t)a->link_count);
+        fill_row(a, s, x, own->link, c->normal, corner, weights, contact_row(a, s, count));
         count++;
     }
+    return count;
+}
+
+/* How far a unit force along a contact's row moves it, per second^2. */
+static double row_mobility(const articulation *a, const double *row)
+{
+    const double *shift = row + 3 * a->link_count;
+    double sum = (shift[0] * shift[0] + shift[1] * shift[1] + shift[2] * shift[2]) / a->mass;
+    for (int l = 0; l < a->link_count; l++, row += 3)
+        if (a->links[l].turns) sum += (row[0] * row[0] + row[1] * row[1] + row[2] * row[2]) / a->links[l].inertia;
+    return sum;
+}
+
+static void place_touches(const articulation *a, articulation_scratch *s)
+{
+    const cutis_character *c = a->character;
+    for (int i = 0; i < a->touch_count; i++) {
+        int vertex = a->touches[i].vertex;
+        vec3 rest = vec3_load(c->positions + 3 * (size_t)vertex), x = {0, 0, 0};
+        for (int k = c->influence_first[vertex]; k < c->influence_first[vertex + 1]; k++)
+            x = vec3_madd(x, mat34_point(s->skin + 12 * (size_t)c->influence_joints[k], rest), c->influence_weights[k]);
+        s->touches[i] = x;
+    }
+}
+
+/* Touches near a prop, which is on a node of the animated pose. */
+static int find_prop_contacts(const articulation *a, articulation_scratch *s, int index, const float *animated,
+                              int count)
+{
+    const contact_prop *prop = &a->props.props[index];
+    const contact_prop_place place = contact_prop_locate(&a->props, index, animated);
+    const float scale = PROP_SCALE * a->character->size;
+
+    for (int i = 0; i < a->touch_count && count < s->capacity; i++) {
+        const articulation_touch *touch = &a->touches[i];
+        vec3 x = s->touches[i], normal;
+        float distance = contact_prop_near(prop, &place, x, a->reach, &normal);
+        if (!(distance < scale)) continue;
+
+        articulation_contact *c = &s->contacts[count];
+        double *row = contact_row(a, s, count);
+        *c = (articulation_contact){.link = -1,
+                                    .place = vec3_madd(x, normal, -distance),
+                                    .normal = normal,
+                                    .distance = (double)distance,
+                                    .scale = (double)scale};
+        fill_row(a, s, x, touch->link, normal, NULL, NULL, row);
+        c->stiffness = CONTACT_RATIO / row_mobility(a, row);
+        count++;
+    }
+    return count;
+}
+
+/* The angle between the bones above and below a joint, and the axis about which it opens; false where there is none. */
+static bool find_bend(const articulation *a, const float *joints, const articulation_limit *limit, vec3 *axis,
+                      double *angle)
+{
+    int joint = a->links[limit->link].joint, parent = a->character->joints[joint].parent;
+    vec3 bones[2], places[2] = {limit->above, limit->below};
+    const int carriers[2] = {parent, joint};
+    for (int i = 0; i < 2; i++) {
+        mat34 pose, inverse;
+        memcpy(&pose, joints + 12 * (size_t)carriers[i], sizeof pose);
+        memcpy(&inverse, a->character->joints[carriers[i]].inverse_bind, sizeof inverse);
+        pose = mat34_multiply(pose, inverse);
+        bones[i] = vec3_normalize(mat34_vector(pose.m, places[i]));
+    }
+    *axis = vec3_cross(bones[0], bones[1]);
+    double sine = (double)vec3_length(*axis);
+    *angle = det_atan2(sine, (double)vec3_dot(bones[0], bones[1]));
+    if (!(sine > 1e-3)) return false;
+    *axis = vec3_scale(*axis, (float)(1 / sine));
+    return true;
+}
+
+/* Joints that contact would bend further than anatomy allows; a clip that does so itself is followed. */
+static int find_limits(const articulation *a, articulation_scratch *s, const float *animated, int count)
+{
+    for (int i = 0; i < a->limit_count; i++) {
+        const articulation_limit *limit = &a->limits[i];
+        vec3 axis;
+        double own, given;
+        if (!a->links[limit->link].turns || !find_bend(a, animated, limit, &axis, &given)) continue;
+        if (!find_bend(a, s->joints, limit, &axis, &own) || own < MAX(limit->largest, given) - LIMIT_SCALE) continue;
+
+        /* the bend grows with a turn about the axis */
+        double *row = contact_row(a, s, count);
+        const link_frame *f = &s->frames[limit->link];
+        memset(row, 0, 3 * (size_t)(a->link_count + 1) * sizeof *row);
+        for (int k = 0; k < 3; k++)
+            row[3 * limit->link + k] =
+                -(double)(f->axes.m[k] * axis.x + f->axes.m[3 + k] * axis.y + f->axes.m[6 + k] * axis.z);
+        s->contacts[count++] = (articulation_contact){.link = -1,
+                                                      .distance = MAX(limit->largest, given) - own,
+                                                      .scale = LIMIT_SCALE,
+                                                      .stiffness = CONTACT_RATIO * a->links[limit->link].inertia};
+    }
+    return count;
+}
+
+int articulation_find_contacts(const articulation *a, articulation_scratch *s, const articulation_input *input)
+{
+    skin_matrices(a->character, s->joints, s->skin);
+    for (int l = 0; l < a->link_count; l++) {
+        skin_box(a, s->skin, l, &s->lows[l], &s->highs[l]);
+        s->fresh[l] = false;
+    }
+
+    if (a->props.count > 0 || input->impulse_count > 0) place_touches(a, s);
+    int count = find_skin_contacts(a, s, input->jobs);
+    count = find_limits(a, s, input->animated, count);
+    for (int p = 0; p < a->props.count; p++) count = find_prop_contacts(a, s, p, input->animated, count);
     return count;
 }
 

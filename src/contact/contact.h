@@ -258,6 +258,16 @@ cutis_result contact_props_build(contact_props *props, const cutis_character *ch
 int contact_props_search(const contact_props *props, const float *joints_old, const float *joints, double h,
                          int point_count, const float *start, const float *end, float margin, float thickness,
                          contact_plane *planes, int capacity);
+/* Where a prop is in a pose. */
+typedef struct contact_prop_place {
+    mat34 inverse; /* from the caller's space to the prop's own */
+    float unit;    /* lengths in the prop's space over the caller's; 0: it has no volume */
+} contact_prop_place;
+
+contact_prop_place contact_prop_locate(const contact_props *props, int index, const float *joints);
+/* Signed distance (negative inside) of x from a prop there, and the outward normal, in the caller's units. */
+float contact_prop_near(const contact_prop *prop, const contact_prop_place *place, vec3 x, float max_distance,
+                        vec3 *normal);
 /* Signed distance (negative inside) and outward normal at p, both in the prop's own space. */
 float contact_prop_distance(const contact_prop *prop, vec3 p, float max_distance, vec3 *normal);
 

@@ -182,6 +182,32 @@ static mat34 prop_pose(const contact_props *props, const contact_prop *prop, con
     return pose;
 }
 
+/* A plane's normal goes with the inverse transpose. */
+static vec3 normal_to_scene(const mat34 *inverse, vec3 n)
+{
+    const float *m = inverse->m;
+    return vec3_normalize(vec3_make(m[0] * n.x + m[4] * n.y + m[8] * n.z, m[1] * n.x + m[5] * n.y + m[9] * n.z,
+                                    m[2] * n.x + m[6] * n.y + m[10] * n.z));
+}
+
+contact_prop_place contact_prop_locate(const contact_props *props, int index, const float *joints)
+{
+    contact_prop_place place = {.unit = 0};
+    if (mat34_inverse(prop_pose(props, &props->props[index], joints), &place.inverse))
+        place.unit = vec3_length(mat34_vector(place.inverse.m, vec3_make(0.57735f, 0.57735f, 0.57735f)));
+    return place;
+}
+
+float contact_prop_near(const contact_prop *prop, const contact_prop_place *place, vec3 x, float max_distance,
+                        vec3 *normal)
+{
+    if (!(place->unit > 0)) return max_distance;
+    vec3 own = mat34_point(place->inverse.m, x);
+    float d = contact_prop_distance(prop, own, max_distance * place->unit, normal);
+    *normal = normal_to_scene(&place->inverse, *normal);
+    return d / place->unit;
+}
+
 int contact_props_search(const contact_props *props, const float *joints_old, const float *joints, double h,
                          int point_count, const float *start, const float *end, float margin, float thickness,
                          contact_plane *planes, int capacity)
@@ -203,9 +229,9 @@ int contact_props_search(const contact_props *props, const float *joints_old, co
 
             /* near the prop at the start */
             float reach = margin * unit + vec3_distance(a, b);
-            float d0 = contact_prop_distance(prop, a, 4 * reach, &normal);
+            float d0 = contact_prop_distance(prop, a, 2 * reach, &normal);
             if (d0 >= 2 * reach) continue;
-            float d1 = contact_prop_distance(prop, b, 4 * reach, &normal);
+            float d1 = contact_prop_distance(prop, b, 2 * reach, &normal);
 
             /* the place of entry when it passed through, else the nearest point */
             vec3 entry_normal;
@@ -218,11 +244,7 @@ int contact_props_search(const contact_props *props, const float *joints_old, co
             else
                 continue;
 
-            /* A plane's normal goes with the inverse transpose. */
-            vec3 world = vec3_normalize(
-                vec3_make(to_after.m[0] * normal.x + to_after.m[4] * normal.y + to_after.m[8] * normal.z,
-                          to_after.m[1] * normal.x + to_after.m[5] * normal.y + to_after.m[9] * normal.z,
-                          to_after.m[2] * normal.x + to_after.m[6] * normal.y + to_after.m[10] * normal.z));
+            vec3 world = normal_to_scene(&to_after, normal);
 
             vec3 place = mat34_point(after.m, contact);
             vec3 velocity = vec3_scale(vec3_sub(place, mat34_point(before.m, contact)), (float)(1 / h));

@@ -241,6 +241,17 @@ static void note_format(cutis_model *m, const char *format, ...)
     model_note(m, sentence);
 }
 
+static void warn_format(cutis_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void warn_format(cutis_model *m, const char *format, ...)
+{
+    char sentence[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    model_warn(m, sentence);
+}
+
 static const char *piece_name(const cutis_character *c, int vertex)
 {
     for (int i = 0; i < c->part_count; i++) {
@@ -300,15 +311,51 @@ static cutis_result build_body(cutis_model *m, const cutis_model_def *def, cutis
 static cutis_result build_articulation(cutis_model *m, const cutis_model_def *def, cutis_error *error)
 {
     const cutis_character *c = m->character;
-    bool flesh = !(m->stages[0].solver->info.flags & (CUTIS_SOLVER_GEOMETRIC | CUTIS_SOLVER_SURFACE)), yields = flesh;
-    cutis_result result = settings_joints(c->settings, c->setting_count, &yields, error);
-    if (!result) result = settings_joints(def->settings, def->setting_count, &yields, error);
-    if (result || !yields || !flesh) return result;
+    const solver *first = m->stages[0].solver;
+    bool flesh = !(first->info.flags & (CUTIS_SOLVER_GEOMETRIC | CUTIS_SOLVER_SURFACE));
+    bool yields = flesh, asked = false, strength = false;
+    cutis_result result = settings_joints(c->settings, c->setting_count, &yields, &asked, error);
+    if (!result) result = settings_joints(def->settings, def->setting_count, &yields, &asked, error);
+    if (result) return result;
+
+    /* how strong joints are */
+    double *strengths = ARENA_ARRAY(&m->memory, double, c->joint_count + 1);
+    if (!strengths) return error_memory(error, "the joints");
+    for (int j = 0; j < c->joint_count; j++) strengths[j] = 1;
+    solver_values values[STAGE_LIMIT];
+    for (int i = 0; i < m->stage_count; i++) values[i] = m->stages[i].values;
+    result = settings_strengths(values, m->stage_count, c, c->settings, c->setting_count, strengths, &strength, error);
+    if (!result)
+        result = settings_strengths(values, m->stage_count, c, def->settings, def->setting_count, strengths, &strength,
+                                    error);
+    if (result) return result;
+    if (asked && !flesh)
+        warn_format(m, "joints = yield has no effect under solver %s: joints yield under solvers with flesh",
+                    first->info.name);
+    if (strength && !(yields && flesh))
+        warn_format(m, "joint_strength has no effect here: joints are fixed%s%s", flesh ? "" : " under solver ",
+                    flesh ? "" : first->info.name);
+    if (!yields || !flesh) return CUTIS_OK;
 
     bool body = m->stages[0].on_body;
     const point_weights *w = body ? &m->body_weights : &m->weights;
-    return articulation_build(&m->articulation, c, body ? &m->body.mesh : &m->mesh, w->first, w->joints, w->weights,
-                              &m->memory, error);
+    articulation_def articulated = {.character = c,
+                                    .surface = body ? &m->body.mesh : &m->mesh,
+                                    .first = w->first,
+                                    .joints = w->joints,
+                                    .weights = w->weights,
+                                    .strengths = strength ? strengths : NULL,
+                                    .props = first->info.flags & CUTIS_SOLVER_PROP_MOTION ? CONTACT_COLLIDERS
+                                                                                          : CONTACT_ALL_PROPS};
+    result = articulation_build(&m->articulation, &articulated, &m->memory, error);
+    for (int j = 0; j < c->joint_count && !result && strength; j++) {
+        int link = m->articulation.link_count > 0 ? m->articulation.joint_links[j] : -1;
+        int owner = link >= 0 ? m->articulation.links[link].joint : -1;
+        if (strengths[j] == 1 || owner == j || (owner >= 0 && strengths[j] == strengths[owner])) continue;
+        warn_format(m, "joint_strength of '%s' has no effect: it %s%s", c->joints[j].name,
+                    owner >= 0 ? "is part of " : "carries no flesh that could move", owner >= 0 ? c->joints[owner].name : "");
+    }
+    return result;
 }
 
 static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cutis_error *error)
@@ -404,12 +451,11 @@ static bool is_bounded(const cutis_model *m, const cutis_model_def *def)
     return m->stage_count == 1 && flesh && m->character->prop_count == 0 && def->detail != CUTIS_DETAIL_DRAWN;
 }
 
-/* What is drawn. Contact acts on the body's triangles, and is released: drawn ones may cross, and are parted. */
+/* What is drawn. */
 static cutis_result build_display(cutis_model *m, const cutis_model_def *def, cutis_error *error)
 {
     const sim_body *body = m->stages[0].on_body ? &m->body : NULL;
-    bool bounded = is_bounded(m, def), parted = m->stages[0].solver->info.flags & CUTIS_SOLVER_BODY;
-    return display_build(&m->display, m->character, &m->cracks, body, bounded, parted, def->jobs, &m->memory, error);
+    return display_build(&m->display, m->character, &m->cracks, body, is_bounded(m, def), def->jobs, &m->memory, error);
 }
 
 /* ---- props ---- */

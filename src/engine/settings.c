@@ -281,17 +281,51 @@ static cutis_result setting_apply(solver_values *stages, int stage_count, const 
     return found ? CUTIS_OK : unknown_parameter(stages, stage_count, target, error);
 }
 
-bool settings_of_model(const char *key) { return strcmp(key, "joints") == 0; }
+/* The last part of a key: the parameter. */
+static const char *key_name(const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return dot ? dot + 1 : key;
+}
 
-cutis_result settings_joints(const cutis_setting *settings, int setting_count, bool *yields, cutis_error *error)
+bool settings_of_model(const char *key)
+{
+    return strcmp(key, "joints") == 0 || strcmp(key_name(key), "joint_strength") == 0;
+}
+
+cutis_result settings_joints(const cutis_setting *settings, int setting_count, bool *yields, bool *given,
+                             cutis_error *error)
 {
     for (int i = 0; i < setting_count; i++) {
-        if (!settings_of_model(settings[i].key)) continue;
+        if (strcmp(settings[i].key, "joints") != 0) continue;
         int choice = choice_find("fixed|yield", settings[i].value);
         if (choice < 0)
             return error_set(error, CUTIS_ERROR_ARGUMENT, "joints = '%s': use one of fixed|yield", settings[i].value);
         *yields = choice == 1;
+        *given |= choice == 1;
     }
+    return CUTIS_OK;
+}
+
+cutis_result settings_strengths(const solver_values *stages, int stage_count, const cutis_character *character,
+                                const cutis_setting *settings, int setting_count, double *strengths, bool *given,
+                                cutis_error *error)
+{
+    static const cutis_parameter parameter = {.name = "joint_strength", .default_value = 1, .max = 1, .unit = ""};
+
+    /* values of all joints first, then those of one */
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < setting_count; i++) {
+            setting_target target;
+            double value;
+            if (strcmp(key_name(settings[i].key), parameter.name) != 0) continue;
+            cutis_result result = key_parse(stages, stage_count, character, settings[i].key, &target, error);
+            if (!result) result = value_parse(&parameter, &settings[i], &value, error);
+            if (result) return result;
+            *given = true;
+            for (int j = 0; j < character->joint_count && (target.joint >= 0) == (pass == 1); j++)
+                if (target.joint < 0 || target.joint == j) strengths[j] = value;
+        }
     return CUTIS_OK;
 }
 

@@ -30,9 +30,14 @@ cutis_result settings_apply(solver_values *stages, int stage_count, const cutis_
 
 /*
  * The setting "joints" of the model itself: whether joints yield to contact ("yield") or follow the pose exactly
- * ("fixed"). *yields keeps its value when no setting has that key.
+ * ("fixed"). *yields keeps its value when no setting has that key; *given becomes true when one says "yield".
  */
-cutis_result settings_joints(const cutis_setting *settings, int setting_count, bool *yields, cutis_error *error);
+cutis_result settings_joints(const cutis_setting *settings, int setting_count, bool *yields, bool *given,
+                             cutis_error *error);
+/* The settings "joint_strength" and "bones.NAME.joint_strength" into strengths (joint_count). */
+cutis_result settings_strengths(const solver_values *stages, int stage_count, const cutis_character *character,
+                                const cutis_setting *settings, int setting_count, double *strengths, bool *given,
+                                cutis_error *error);
 /* Whether a key is a setting of the model, which no solver has. */
 bool settings_of_model(const char *key);
 

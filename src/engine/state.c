@@ -322,9 +322,17 @@ static void correct_pose(const cutis_model *m, cutis_state *state, double instan
 static void advance_joints(const cutis_model *m, cutis_state *state, const cutis_step_input *input, const float *before,
                            const float *animated, float *joints)
 {
-    bool still = memcmp(before, animated, 12 * (size_t)m->character->joint_count * sizeof(float)) == 0;
-    articulation_step(&m->articulation, state_links(m, state), state_scratch(m, state, m->articulation_scratch),
-                      animated, m->stages[0].substep, still, input->jobs, joints);
+    articulation_input own = {.animated = animated, .h = m->stages[0].substep, .jobs = input->jobs};
+    own.still = memcmp(before, animated, 12 * (size_t)m->character->joint_count * sizeof(float)) == 0;
+    for (int k = 0; k < 3; k++) own.acceleration[k] = fabsf(input->acceleration[k]) < FORCE_LIMIT ? input->acceleration[k] : 0;
+
+    /* blows that have not fallen on the first stage yet */
+    cutis_impulse blows[CUTIS_MAX_IMPULSES];
+    for (int i = 0; i < state->blow_count; i++)
+        if (state->blows[i].stages & 1) blows[own.impulse_count++] = state->blows[i].impulse;
+    own.impulses = blows;
+    articulation_step(&m->articulation, state_links(m, state), state_scratch(m, state, m->articulation_scratch), &own,
+                      joints);
 }
 
 /* The pose at an instant of a step into the joints at an offset of the state, and what was there into joints_old. */
@@ -681,6 +689,7 @@ void cutis_state_teleport(const cutis_model *model, cutis_state *state, const fl
         poses[pose_count++] = s->joints_old;
     }
     for (int i = 0; i < pose_count; i++) move_joints(model, state_floats(state, poses[i]), transform);
+    if (joints_yield(model)) articulation_teleport(&model->articulation, state_links(model, state), transform);
 
     /* blows that have not fallen yet */
     for (int i = 0; i < state->blow_count; i++) {

@@ -1,9 +1,12 @@
 /* flesh_map.c: anatomy as factors on flesh, see flesh_map.h. */
 #include "solvers/flesh_map.h"
 
-/* Factors on frequencies at softness 0 and 1, by tissue. Skin over bone hardly moves; fat swings at half its frequency. */
+/*
+ * Factors on frequencies at softness 0 and 1, by tissue. Skin over bone hardly moves. The skin over fat is as firm as
+ * elsewhere: it carries the fat, which otherwise hangs to a point. With them a belly or breast swings at about 3 Hz.
+ */
 static const double FIRM_STIFFNESS[FLESH_TISSUES] = {4, 6, 4};
-static const double SOFT_STIFFNESS[FLESH_TISSUES] = {0.45, 0.5, 0.6};
+static const double SOFT_STIFFNESS[FLESH_TISSUES] = {1, 0.6, 0.6};
 /* Factors on damping: thin flesh over bone stops at once, fat swings on. */
 static const double FIRM_DAMPING = 3, SOFT_DAMPING = 0.8;
 /* Where fat ends, as a share of the depth, at softness 0 and 1. */

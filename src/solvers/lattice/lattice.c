@@ -45,9 +45,7 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     [LATTICE_RESOLUTION] = {PARAMETER_INT("resolution", 32, 4, 128), .help = "voxels along the longest side"},
     [LATTICE_ADAPTIVE] = {PARAMETER_BOOL("adaptive", 0),
                           .help = "voxels of half the size where the body is thin, of twice the size deep inside"},
-    [LATTICE_REGION] =
-        {PARAMETER_INT("region", 0, 0, 8),
-         .help = "width d_r of a region in voxels, 2 to 8; 0: the narrowest from 3 that reaches the stiffness"},
+    [LATTICE_REGION] = {PARAMETER_INT("region", 0, 0, 8), .help = "width d_r of a region in voxels, 2 to 8; 0: 3"},
     [LATTICE_BONE_WIDTH] = {PARAMETER_FLOAT("bone_width", 0.02, 0, 0.5, "size"), .per_bone = true,
                             .help = "Manhattan distance from the skeleton up to which voxels are bone"},
     [LATTICE_RATIO] = {PARAMETER_FLOAT("muscle_ratio", 0.5, 0, 1, ""), .per_bone = true,
@@ -506,7 +504,7 @@ static void advance_block(void *context, int begin, int end)
         quad p = job->s.positions[v] + speed * h + way * job->step;
         p[3] = 0;
         if (m->bounds) p = give_way(job, v, p);
-        if (m->holds && m->holds[v] > 0) {
+        if (m->holds[v] > 0) {
             quad rest = job->s.targets[v] + frame_leave(&job->t.turns[v], job->s.bulges[v]);
             p += (rest - p) * m->holds[v];
         }

@@ -12,9 +12,8 @@
  * twice as much is left: the same flesh is sqrt 2 as fast to the press, before volume is kept.) Leapfrog with steps s
  * of ddx = -k l x / s^2 has the frequency 2 sin(pi f s) = sqrt(k l), hence k_s = 4 sin^2(pi f s) / l. Stretch
  * constraints add to that; what they add is taken off. Damping c (1/s) leaves exp(-c s) of the velocity. So both mean
- * the same at any substep, resolution and region width, as long as k_s stays below STIFFNESS_MOST. A wider region needs
- * a lower k_s, so the default width is the narrowest that suffices; a warning reports flesh that does not reach its
- * frequency.
+ * the same at any substep, resolution and region width. k_s is at most what is stable; springs that hold flesh where
+ * it rests add what is left.
  *
  * Stability. A region pulls with the stiffness of the voxel that it is the region of, where the paper has the stiffness
  * of the voxel that is pulled: then the pulls of a region are in balance. All forces are those of one energy for voxels
@@ -33,8 +32,23 @@
 #define LENGTH_REFERENCE 0.1
 /* Thinner flesh than this share of that is damped no faster: it hardly moves against its bone. */
 #define THIN_MOST 10.0
-/* Greatest stiffness per substep of shape matching, of the stretch and of the volume constraints: together below 4. */
-#define STIFFNESS_MOST 1.5
+/* Damping per substep beyond which anatomy and thinness add none: the stronger, the less stiffness is stable. */
+#define DAMPING_MOST 0.8
+/* How fast bulges follow the volume of the pose: the rate of the stiffest mode, 1/s, and the time in which they fade.
+ */
+#define BULGE_RATE 100.0
+#define BULGE_FADING 0.5
+/* Damping that is always there, 1/s: more than the tenth of a percent a second that large deflections add to the energy
+ * at the longest substeps. */
+#define LOSS 0.004
+#define PI 3.14159265358979323846
+/* How much faster than its quarter wave a slab has to be made: its free side, where regions are cut, is softer.
+ * Measured, and the same at any resolution, region and substep (test stiffness_is_a_frequency). */
+#define FREE_SIDE 1.1
+/* Greatest sum of all stiffness per substep, of that at which the leapfrog is unstable, and shape matching's share. */
+#define STABLE_MOST 0.95
+#define STIFFNESS_SHARE 0.5
+/* Greatest stiffness per substep of the stretch and of the volume constraints. */
 #define STRETCH_MOST 0.3
 #define VOLUME_MOST 0.8
 /* How fast bulges follow the volume of the pose: the rate of the stiffest mode, 1/s, and the time in which they fade.
@@ -48,8 +62,8 @@
 /* How much faster than its quarter wave a slab has to be made: its free side, where regions are cut, is softer.
  * Measured, and the same at any resolution, region and substep (test stiffness_is_a_frequency). */
 #define FREE_SIDE 1.1
-/* Share of the way to its place that the firmest flesh closes in a 60th of a second. */
-#define FIRM_HOLD 0.9
+/* Greatest stiffness per substep of the springs that hold flesh where it rests. */
+#define HOLD_MOST 1.3
 /* How much more of the acceleration of its bones the softest flesh feels: no ribs hold a belly. */
 #define FAT_INERTIA 1.0
 /* Flesh deeper than this gives way no further, in sizes: a trunk is no softer than a thigh. */
@@ -60,9 +74,8 @@
 #define STRETCH_SHEAR 2.333
 /* Weight of a bone voxel's own rotation in its region, against that of the voxels around it (about 2/3 for d_r = 3). */
 #define BONE_GRIP 4.0f
-/* Width of a region in voxels when none is set: the narrowest within these that reaches all frequencies. */
-#define MIN_REGION 3
-#define MAX_REGION 8
+/* Width of a region in voxels when none is set. */
+#define DEFAULT_REGION 3
 
 typedef struct builder {
     const solver_build *build;
@@ -262,7 +275,8 @@ static cutis_result anatomy_make(builder *b, cutis_error *error)
     flesh_map_request request = {build, LATTICE_ANATOMY, LATTICE_FATNESS, LATTICE_FIRMNESS, LATTICE_UNIT};
     cutis_result result = flesh_map_find(&request, &b->anatomy, &b->temporary, error);
     if (result == CUTIS_OK)
-        result = lattice_spread(&b->graph, build->mesh->point_count, b->anatomy.softness, &b->temporary, &b->soft, error);
+        result =
+            lattice_spread(&b->graph, build->mesh->point_count, b->anatomy.softness, &b->temporary, &b->soft, error);
     float *tissue = ARENA_ARRAY(b->memory, float, character->vertex_count);
     if (result == CUTIS_OK && b->memory->failed) result = error_memory(error, "the lattice");
     if (result != CUTIS_OK) return result;
@@ -273,23 +287,13 @@ static cutis_result anatomy_make(builder *b, cutis_error *error)
     return CUTIS_OK;
 }
 
-/* Flesh softer than muscle is as much less stiff; firmer flesh is held in place instead (firm_hold), at any region. */
+/* Factor on the frequency of a layer at a voxel, by anatomy and by the parameter `firmness`. */
 static double anatomy_stiffness(const builder *b, int v, int layer)
 {
     static const int tissues[LATTICE_LAYERS] = {[LATTICE_MUSCLE] = FLESH_MUSCLE, [LATTICE_MUSCLE + 1] = FLESH_FAT};
     int tissue = layer == LATTICE_LAYERS - 1 ? FLESH_SKIN : layer <= LATTICE_MUSCLE + 1 ? tissues[layer] : FLESH_MUSCLE;
     double amount = voxel_value(b, v, LATTICE_ANATOMY), firmness = voxel_value(b, v, LATTICE_FIRMNESS);
-    return MIN(firmness, 1) * flesh_stiffness(tissue, MAX((double)b->soft[v], 0.5), amount);
-}
-
-/* Share of the way to its place that firm flesh is put in a substep, by anatomy and by the parameter `firmness`. */
-static float firm_hold(const builder *b, int v)
-{
-    double amount = MIN((double)voxel_value(b, v, LATTICE_ANATOMY), 1.0);
-    double firm = CLAMP(1 - 2 * (double)b->soft[v], 0.0, 1.0) * amount;
-    double given = 1 - 1 / MAX((double)voxel_value(b, v, LATTICE_FIRMNESS), 1.0);
-    double free = (1 - FIRM_HOLD * firm * firm) * (1 - FIRM_HOLD * given * given);
-    return (float)(1 - det_pow(free, 60 * b->model->substep));
+    return firmness * flesh_stiffness(tissue, (double)b->soft[v], amount);
 }
 
 /* ---- tables ---- */
@@ -318,26 +322,16 @@ static double step_stiffness(double frequency, double substep)
 }
 
 /* Frequency of the flesh of a voxel, of all its layers and joints; bone holds on as muscle does. */
-static double voxel_frequency(const builder *b, int v)
+static double voxel_frequency(const builder *b, int v, bool by_anatomy)
 {
     if (v < b->model->bone_count) return voxel_value(b, v, LATTICE_STIFFNESS);
     double frequency = 0;
     for (int i = LATTICE_MUSCLE; i < LATTICE_LAYERS; i++) {
         float share = b->layers.shares[LATTICE_LAYERS * v + i];
-        if (share > 0) frequency += share * voxel_value(b, v, LATTICE_STIFFNESS + i - 1) * anatomy_stiffness(b, v, i);
+        double factor = by_anatomy ? anatomy_stiffness(b, v, i) : 1;
+        if (share > 0) frequency += share * voxel_value(b, v, LATTICE_STIFFNESS + i - 1) * factor;
     }
     return frequency;
-}
-
-/* The narrowest region whose shape matching reaches the frequency of every voxel, as far as MAX_REGION goes. */
-static int region_for_stiffness(const builder *b)
-{
-    int region = MIN_REGION;
-    for (int v = 0; v < b->graph.count; v++) {
-        double wanted = step_stiffness(FREE_SIDE * voxel_frequency(b, v), b->model->substep);
-        while (region < MAX_REGION && wanted > STIFFNESS_MOST * shear_left(region, b->graph.rest[4 * v + 3])) region++;
-    }
-    return region;
 }
 
 static cutis_result voxel_tables(builder *b, cutis_error *error)
@@ -348,7 +342,7 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     /* how wide a region is */
     m->count = count;
     m->region = (int)b->build->values[LATTICE_REGION];
-    m->region = m->region == 0 ? region_for_stiffness(b) : MAX(m->region, 2);
+    m->region = m->region == 0 ? DEFAULT_REGION : MAX(m->region, 2);
 
     /* room */
     m->padded = (count + LATTICE_PAD - 1) / LATTICE_PAD * LATTICE_PAD;
@@ -382,17 +376,12 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     cutis_result result = CUTIS_OK;
     if (map_points(m->character, "freeze", painted))
         result = lattice_spread(&b->graph, m->character->point_count, painted, &b->temporary, &frozen, error);
-    bool anatomical = false;
-    for (int v = 0; v < count && !m->own_shape; v++)
-        anatomical = anatomical || voxel_value(b, v, LATTICE_ANATOMY) > 0 || voxel_value(b, v, LATTICE_FIRMNESS) > 1;
-    float *holds = anatomical ? ARENA_ARRAY(b->memory, float, m->padded) : NULL;
     float *freezes = frozen ? ARENA_ARRAY(b->memory, float, m->padded) : NULL;
     float *bounds = m->own_shape ? NULL : ARENA_ARRAY(b->memory, float, m->padded);
     if (result == CUTIS_OK && b->memory->failed) result = error_memory(error, "the lattice");
     if (result != CUTIS_OK) return result;
 
     m->freezes = freezes;
-    m->holds = holds;
     m->bounds = bounds;
 
     /* each voxel: place, mass, and the damping of its layers */
@@ -412,12 +401,13 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
             if (share > 0) damping += share * voxel_value(b, v, LATTICE_DAMPING + i - 1);
         }
         double amount = voxel_value(b, v, LATTICE_ANATOMY), fat = amount * MAX(2 * (double)b->soft[v] - 1, 0);
+        double usual = damping;
         damping *= flesh_damping((double)b->soft[v], amount);
-        if (holds) holds[v] = firm_hold(b, v);
 
         /* thin flesh swings faster than that of the reference thickness, and is damped as much faster */
         float thickness = b->layers.bone_depth[v] + b->layers.skin_depth[v];
         damping *= fmin(fmax(1, LENGTH_REFERENCE / fmaxf(thickness, 1e-6f)), THIN_MOST);
+        damping = fmin(damping, fmax(usual, DAMPING_MOST / m->substep));
 
         /* what is left of it after a substep */
         if (frozen) freezes[v] = frozen[v] >= 1 ? 1 : (float)(1 - det_pow(1 - (double)frozen[v], 60 * m->substep));
@@ -684,6 +674,14 @@ static cutis_result stretch_tables(builder *b, cutis_error *error)
 
 /* ---- stiffness ---- */
 
+/* Stiffness per substep left to shape matching and holds: the leapfrog is stable below 2 + 2 keep. */
+static double stiffness_most(const lattice_model *m)
+{
+    float keep = 1;
+    for (int v = m->bone_count; v < m->count; v++) keep = MIN(keep, m->keeps[v]);
+    return STABLE_MOST * (2 + 2 * (double)keep) - VOLUME_MOST - (m->has_stretch ? STRETCH_MOST : 0);
+}
+
 static cutis_result stiffness_tables(builder *b, cutis_error *error)
 {
     /* painted, softer parts */
@@ -699,45 +697,49 @@ static cutis_result stiffness_tables(builder *b, cutis_error *error)
         result = lattice_spread(&b->graph, m->character->point_count, painted, &b->temporary, &softer, error);
     if (result != CUTIS_OK) return result;
 
-    /* the stiffness of each region */
-    double asked = 0, reached = 0;
+    /* the stiffness of each region, and of the spring that adds what regions cannot reach */
+    float *springs = ARENA_ARRAY(&b->temporary, float, m->padded), *holds = ARENA_ARRAY(b->memory, float, m->padded);
+    if (b->temporary.failed || b->memory->failed) return error_memory(error, "the lattice");
+    double asked = 0, most = stiffness_most(m);
     float stiffest = 0;
-
-    /* what stretch constraints contribute already is left out */
     for (int v = 0; v < m->count; v++) {
         double h = b->graph.rest[4 * v + 3];
-        double frequency = FREE_SIDE * voxel_frequency(b, v) * (softer ? softer[v] : 1);
+        double painted_factor = FREE_SIDE * (softer ? (double)softer[v] : 1);
+        double frequency = painted_factor * voxel_frequency(b, v, true);
+        double plain = painted_factor * voxel_frequency(b, v, false);
         double theta = PI * h / (2 * LENGTH_REFERENCE);
         double left = shear_left(m->region, h);
         double by_stretch = m->has_stretch ? STRETCH_SHEAR * b->stretch * theta * theta : 0;
-        double wanted = step_stiffness(frequency, m->substep);
-        double k = fmax(wanted - by_stretch, 0.1 * wanted) / left;
+        double whole = step_stiffness(frequency, m->substep);
+        double wanted = fmin(whole, step_stiffness(plain, m->substep));
+        double k = fmin(fmax(wanted - by_stretch, 0.1 * wanted) / left, STIFFNESS_SHARE * most);
 
-        /* no stiffer than a substep can carry */
-        if (k > STIFFNESS_MOST && frequency > asked) {
-            asked = frequency;
-            double phase = sqrt(STIFFNESS_MOST * left + by_stretch) / 2;
-            reached = det_atan2(phase, sqrt(fmax(1 - phase * phase, 0))) / (PI * m->substep);
-        }
+        /* the rest as a spring; a lattice of its own shape has no place to be held at */
+        double reached = k * left + by_stretch;
+        if (!m->own_shape) springs[v] = (float)CLAMP(wanted - reached, 0.0, most - k);
+        reached += (double)springs[v];
+        if (reached < 0.9 * wanted) asked = fmax(asked, plain);
+
+        /* flesh that anatomy makes firmer, by an implicit step: it hardly swings, and does not overshoot */
+        double firmer = m->own_shape ? 0 : fmax(whole - wanted, 0);
+        holds[v] = (float)(firmer / (1 + firmer));
 
         /* what the regions take */
-        b->stiffness[v] = (float)fmin(k, STIFFNESS_MOST) * voxel_value(b, v, LATTICE_GAIN);
-        stiffest = MAX(stiffest, b->stiffness[v]);
+        b->stiffness[v] = (float)k * voxel_value(b, v, LATTICE_GAIN);
+        stiffest = MAX(stiffest, b->stiffness[v] + springs[v]);
         in[v].b = (quad){0, 0, 0, b->stiffness[v]};
     }
-
-    /* say so once, of the stiffest */
     if (asked > 0)
-        kit_warn(b->build,
-                 "flesh of %.3g Hz only reaches %.3g Hz with regions of %d voxels and substeps of %.4g s; use a "
-                 "wider region or a shorter substep",
-                 asked / FREE_SIDE, reached / FREE_SIDE, m->region, m->substep);
+        kit_warn(b->build, "flesh of %.3g Hz is softer than that at substeps of %.4g s; use a shorter substep",
+                 asked / FREE_SIDE, m->substep);
+    m->holds = holds;
 
     m->settle = 1.9f / fmaxf(stiffest + (float)(STRETCH_MOST + VOLUME_MOST), 1.9f);
 
     /* what the regions that hold a voxel have on average */
     lattice_sum_frames(&m->sweep, in, sums, other, loans, NULL);
-    for (int v = m->bone_count; v < m->count; v++) b->gains[v] = sums[v].b[3] * m->regions.inverse_counts[v];
+    for (int v = m->bone_count; v < m->count; v++)
+        b->gains[v] = sums[v].b[3] * m->regions.inverse_counts[v] + springs[v];
     return CUTIS_OK;
 }
 
@@ -1007,7 +1009,7 @@ cutis_result lattice_model_build(const solver_build *build, void **data, cutis_e
     m->substep = build->substep;
     builder b = {.build = build, .model = m, .memory = build->memory, .temporary = arena_create(&build->allocator)};
     cutis_result (*const stages[])(builder *, cutis_error *) = {
-        voxels_make,    layers_make,      voxels_order,  anatomy_make, voxel_tables,   region_tables,
+        voxels_make,    layers_make,      voxels_order,  anatomy_make,   voxel_tables,  region_tables,
         stretch_tables, stiffness_tables, volume_tables, surface_tables, contact_tables};
     cutis_result result = CUTIS_OK;
     for (int i = 0; i < COUNT_OF(stages) && result == CUTIS_OK; i++) result = stages[i](&b, error);

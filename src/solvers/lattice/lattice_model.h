@@ -99,11 +99,12 @@ typedef struct lattice_model {
     const float *masses;   /* (padded) */
     const int *joints;     /* (count x LATTICE_JOINTS) */
     const float *weights;  /* (count x LATTICE_JOINTS) */
-    const float *gains;    /* (padded) k_s of equation 5 as the regions around make it, for one substep; 0 for bone */
+    const float *gains;    /* (padded) k_s of equation 5 as the regions around make it, and the spring that holds flesh
+                              where it rests, for one substep; 0 for bone */
     const float *keeps;    /* (padded) share of the velocity that damping leaves */
     const float *bounds;   /* (padded) how far flesh gives way from where it rests, sizes; NULL: any way */
     const float *inertias; /* (padded) share of the target's acceleration that is felt */
-    const float *holds;    /* (padded) share of the way to where it rests that firm flesh is put each substep; NULL: none */
+    const float *holds;    /* (padded) share of the way to where it rests that very stiff flesh is put each substep */
     const float *freezes;  /* (padded) share of the way to the target that a voxel is put each substep; NULL: none */
     const quad
         *outward; /* (padded) unit normal of the skin on a voxel at rest, and the flesh behind it in w; 0: none */

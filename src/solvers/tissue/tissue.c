@@ -92,6 +92,7 @@ static const float MIN_MOTION = 1e-8f;
 static void substep(tissue_run *run, int iterations, cutis_step_stats *stats)
 {
     double clock = clock_seconds();
+    run->iterations = iterations;
 
     /* the first iterate, and what it may touch */
     tissue_predict(run);

@@ -197,6 +197,7 @@ typedef struct tissue_run {
     const solver_input *input;
     double h;
     bool still; /* no inertia: the walk of a reset */
+    int iterations; /* of this substep, at most */
     int pair_count, plane_count;
     int colour;
 } tissue_run;

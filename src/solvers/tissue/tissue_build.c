@@ -16,6 +16,11 @@ static const float THIN_FACTOR = 0.75f;
 static const float MIN_LAYER_SHARE = 1.0f / 12;
 /* A painted freeze of 1 is a tie of this frequency, Hz: stiffer than any tissue. */
 static const double FREEZE_FREQUENCY = 500;
+/*
+ * Frequency, Hz, at which flesh decays at the rate that is set. With the default rate and the factors of the anatomy map
+ * this is 16 % of critical damping in relaxed fat, 20 % in muscle, 60 % in thin skin over bone.
+ */
+static const double LOSS_FREQUENCY = 1.6;
 /* Rest shapes that touch: see contact_untangle. In gaps, gaps, sizes. */
 static const float UNTANGLE_TOUCH = 0.02f, UNTANGLE_GAP = 0.1f, UNTANGLE_LIMIT = 2e-3f;
 
@@ -304,6 +309,20 @@ static void columns_place(builder *b)
 
 /* ---- stiffness ---- */
 
+/*
+ * By how much faster than the parameter says the flesh of a column decays. Tissue loses about the same share of its
+ * energy in each cycle at any frequency (a constant loss tangent), so its decay rate grows with the frequency at which it
+ * swings: that of its layers in series, fixed at the bone. With one rate for all, firm and thin flesh rings.
+ */
+static float loss_factor(const builder *b, int k, double amount)
+{
+    double compliance = 0, depth = MAX((double)b->flesh.depths[k], 1e-6);
+    const float *shares = b->model->shares + 4 * (size_t)k;
+    for (int l = 0; l < TISSUE_WEDGES; l++) compliance += (double)(shares[l + 1] - shares[l]) / b->moduli[k][l];
+    double frequency = 1 / (4 * depth * sqrt(MAX(compliance, 1e-12)));
+    return (float)det_exp(amount * det_log(frequency / LOSS_FREQUENCY));
+}
+
 /* Shear moduli of the wedges of each column: that of a slab as deep as the flesh which swings at the frequency. */
 static void moduli_find(builder *b)
 {
@@ -324,7 +343,8 @@ static void moduli_find(builder *b)
             double map = MAX((double)b->map[k], 0.02);
             b->moduli[k][l] = square(4 * depth * frequencies[l] * map * (double)b->anatomy.stiffness[l][point]);
         }
-        model->dampings[k] = (float)b->build->values[TISSUE_DAMPING] * b->anatomy.damping[point];
+        model->dampings[k] = (float)b->build->values[TISSUE_DAMPING] * b->anatomy.damping[point] *
+                              loss_factor(b, k, (double)b->anatomy.amounts[point]);
         model->friction[k] = (float)kit_point_value(b->build, point, TISSUE_FRICTION);
         model->depths[k] = b->flesh.depths[k];
         model->radii[k] = vec3_distance(b->flesh.axis[k], node_rest(model, k, TISSUE_SKIN));

@@ -14,12 +14,12 @@
 
 #include "solvers/tissue/tissue.h"
 
-/* Distance below which the energy goes on as a parabola, over the gap: keeps numbers finite. */
 /*
  * Share of its distance to a plane that a point may use in one iteration (the fraction-to-the-boundary rule of interior
  * point methods). Beyond the gap a plane has no slope, so that Newton's step from there would go through it.
  */
 static const float MAX_PLANE_APPROACH = 0.9f;
+/* Distance below which the energy goes on as a parabola, over the gap: keeps numbers finite. */
 static const float MIN_DISTANCE_SHARE = 1e-3f, MIN_PLANE_SHARE = 0.05f;
 
 static contact_search_options search_options(const tissue_run *run)
@@ -111,6 +111,12 @@ static void pairs_take(tissue_run *run)
     }
 }
 
+/*
+ * How far from a prop a point still gets a plane: as far as its motion in all iterations of a substep can be. With less,
+ * flesh that swings fast enough passes through the surface without a plane, is pushed out with force, and swings on.
+ */
+static float plane_reach(const tissue_run *run) { return run->m->gap + MAX_STEP * (float)run->iterations; }
+
 void tissue_contact_begin(tissue_run *run)
 {
     const tissue_model *m = run->m;
@@ -129,7 +135,7 @@ void tissue_contact_begin(tissue_run *run)
     if (m->props.count > 0) {
         skin_gather(run, run->w.skin);
         run->plane_count = contact_props_search(&m->props, run->input->joints_old, run->input->joints, run->h, m->count,
-                                                run->w.skin_old, run->w.skin, options.margin, m->gap, run->w.planes,
+                                                run->w.skin_old, run->w.skin, plane_reach(run), m->gap, run->w.planes,
                                                 run->w.plane_capacity);
     }
     if (run->pair_count + run->plane_count > 0) lists_build(run);

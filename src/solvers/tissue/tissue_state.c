@@ -29,7 +29,7 @@ static tissue_work work_view(const tissue_model *m, void *memory, size_t *size)
 {
     kit_block block = {.memory = memory};
     size_t n = (size_t)m->count, records = n * COLUMN;
-    tissue_work w = {.pair_capacity = 16 * m->count + 1024, .plane_capacity = m->props.count > 0 ? 4 * m->count : 0};
+    tissue_work w = {.pair_capacity = 16 * m->count + 1024, .plane_capacity = m->props.count * m->count};
 
     /* columns */
     w.z = KIT_CARVE(&block, float, records);

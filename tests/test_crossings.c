@@ -1,8 +1,8 @@
 /* Crossings of the drawn mesh: shallow ones are parted, what is modelled or not flesh stays. */
 #include "testing.h"
 
-#include "show/parting.h"
 #include "character/skinning.h"
+#include "show/crossings.h"
 
 enum { SIDE = 9, PLATE = SIDE * SIDE, POINTS = 2 * PLATE, TRIANGLES = 4 * (SIDE - 1) * (SIDE - 1), MIDDLE = PLATE / 2 };
 
@@ -12,10 +12,8 @@ typedef struct plates {
     int triangles[3 * TRIANGLES];
     arena memory;
     mesh mesh;
-    parting parting;
+    crossing_repair repair;
     float *scratch;
-    bool outward; /* way out of crossings */
-    bool crossed; /* told by the last run */
 } plates;
 
 static void plates_shape(plates *p)
@@ -41,10 +39,9 @@ static void plates_build(plates *p)
 {
     cutis_error error;
     p->memory = arena_create(NULL);
-    p->outward = false;
     assert_int_equal(mesh_build(&p->mesh, POINTS, p->positions, TRIANGLES, p->triangles, &p->memory, &error), CUTIS_OK);
-    assert_int_equal(parting_build(&p->parting, &p->mesh, NULL, &p->memory, &error), CUTIS_OK);
-    p->scratch = ARENA_ARRAY(&p->memory, float, parting_scratch_count(&p->parting));
+    assert_int_equal(crossings_build(&p->repair, &p->mesh, NULL, &p->memory, &error), CUTIS_OK);
+    p->scratch = ARENA_ARRAY(&p->memory, float, crossings_scratch_count(&p->repair));
     assert_non_null(p->scratch);
     memcpy(p->points, p->positions, sizeof p->points);
     for (int i = 0; i < 3 * POINTS; i++) p->skinned[i] = p->positions[i] + 0.01f;
@@ -65,7 +62,7 @@ static int plates_crossings(const plates *p) { return crossings(&p->mesh, p->poi
 
 static int plates_run(plates *p)
 {
-    return parting_run(&p->parting, p->skinned, 1.42f, p->outward, p->scratch, NULL, p->points, &p->crossed);
+    return crossings_separate(&p->repair, p->skinned, 1.42f, p->scratch, NULL, p->points);
 }
 
 static float way(const plates *p, const float *from)
@@ -85,7 +82,6 @@ static void shallow_crossings_are_parted(void **state)
 
     /* nothing crosses, nothing moves */
     assert_int_equal(plates_run(&p), 0);
-    assert_false(p.crossed);
     assert_memory_equal(p.points, p.positions, sizeof p.points);
 
     /* a point of the upper plate dips through the lower one */
@@ -94,7 +90,6 @@ static void shallow_crossings_are_parted(void **state)
     memcpy(before, p.points, sizeof before);
     assert_true(plates_crossings(&p) > 0);
     assert_true(plates_run(&p) > 0);
-    assert_true(p.crossed);
     assert_int_equal(plates_crossings(&p), 0);
     assert_true(way(&p, before) < 0.006f);
 
@@ -130,7 +125,7 @@ static void what_crosses_at_rest_stays(void **state)
     plates_shape(&p);
     p.positions[3 * (PLATE + MIDDLE) + 2] = -0.003f;
     plates_build(&p);
-    assert_true(p.parting.rest_count > 0);
+    assert_true(p.repair.rest_count > 0);
     assert_int_equal(plates_run(&p), 0);
     assert_memory_equal(p.points, p.positions, sizeof p.points);
 
@@ -139,26 +134,6 @@ static void what_crosses_at_rest_stays(void **state)
     assert_true(plates_run(&p) > 0);
     assert_int_equal(plates_crossings(&p), 0);
     arena_destroy(&p.memory);
-}
-
-static void outward_is_out_of_both_surfaces(void **state)
-{
-    (void)state;
-
-    /* a border of the upper plate, more below than above the lower one: the shortest way takes it all through */
-    for (int outward = 0; outward < 2; outward++) {
-        plates p;
-        plates_shape(&p);
-        plates_build(&p);
-        p.outward = outward;
-        for (int i = 0; i < 2 * SIDE; i++) p.points[3 * (PLATE + i) + 2] = i < SIDE ? -0.006f : 0.004f;
-        assert_true(plates_crossings(&p) > 0);
-        assert_true(plates_run(&p) > 0);
-        float lowest = 1;
-        for (int i = 0; i < 2 * SIDE; i++) lowest = fminf(lowest, p.points[3 * (PLATE + i) + 2] - p.points[3 * i + 2]);
-        assert_true(outward ? lowest > 0 && plates_crossings(&p) == 0 : lowest < -0.004f);
-        arena_destroy(&p.memory);
-    }
 }
 
 static void crossings_of_other_pieces_stay_where_skinning_has_them(void **state)
@@ -185,42 +160,8 @@ static void nothing_goes_far(void **state)
     float before[3 * POINTS];
     memcpy(before, p.points, sizeof before);
     const float size = 0.2f; /* so that the way that is allowed is shorter than what parting takes */
-    assert_true(parting_run(&p.parting, p.skinned, size, false, p.scratch, NULL, p.points, &p.crossed) > 0);
+    assert_true(crossings_separate(&p.repair, p.skinned, size, p.scratch, NULL, p.points) > 0);
     assert_true(way(&p, before) <= 0.01001f * size);
-    arena_destroy(&p.memory);
-}
-
-/* A dent of the upper plate through the lower one, around a point of the grid. */
-static void plates_dent(float *points, int point) { points[3 * (PLATE + point) + 2] = -0.05f; }
-
-static void clusters_are_marked_that_are_larger_than_under_skinning(void **state)
-{
-    (void)state;
-    plates p;
-    plates_shape(&p);
-    plates_build(&p);
-    int marks[POINTS], first = 2 + 2 * SIDE, second = 6 + 6 * SIDE, third = 6 + 2 * SIDE;
-    memcpy(p.skinned, p.positions, sizeof p.skinned);
-
-    /* one place crosses in both shapes, another under skinning only */
-    plates_dent(p.points, first);
-    plates_dent(p.skinned, first);
-    plates_dent(p.skinned, second);
-    assert_true(crossings(&p.mesh, p.skinned) > plates_crossings(&p));
-    assert_false(parting_worse(&p.parting, p.skinned, p.points, p.scratch, marks));
-
-    /* as many in all, elsewhere: still no more */
-    plates_dent(p.points, third);
-    assert_false(parting_worse(&p.parting, p.skinned, p.points, p.scratch, marks));
-
-    /* more: what is new is told, and what was there is not */
-    memcpy(p.skinned, p.positions, sizeof p.skinned);
-    plates_dent(p.skinned, first);
-    assert_true(parting_worse(&p.parting, p.skinned, p.points, p.scratch, marks));
-    assert_int_equal(marks[PLATE + third], 1);
-    assert_int_equal(marks[third], 1);
-    assert_int_equal(marks[PLATE + first], 0);
-    assert_int_equal(marks[PLATE + second], 0);
     arena_destroy(&p.memory);
 }
 
@@ -287,10 +228,8 @@ int main(void)
         cmocka_unit_test(shallow_crossings_are_parted),
         cmocka_unit_test(what_is_not_flesh_stays),
         cmocka_unit_test(what_crosses_at_rest_stays),
-        cmocka_unit_test(outward_is_out_of_both_surfaces),
         cmocka_unit_test(crossings_of_other_pieces_stay_where_skinning_has_them),
         cmocka_unit_test(nothing_goes_far),
-        cmocka_unit_test(clusters_are_marked_that_are_larger_than_under_skinning),
         cmocka_unit_test(a_run_crosses_no_more_than_skinning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 /*
- * fullness.c: gives a drawn mesh back the volume that its flat triangles lose in bends (see fullness.h).
+ * volume_restore.c: gives a drawn mesh back the volume that its flat triangles lose in bends (see volume_restore.h).
  *
  * Newton's method on the signed volume V of a component: points move by h w n, n their normals, the directions of
  * dV/dx, and h the same for all. The weights w are how much the joints of a point turn against each other, and a small
  * share everywhere; times the edge length of the body, which follows the thickness of flesh; less where skin is
  * compressed, in the crease of a bend.
  */
-#include "show/fullness.h"
+#include "show/volume_restore.h"
 
 #include <string.h>
 
@@ -23,7 +23,7 @@ static double rise(double u)
     return u * u * (3 - 2 * u);
 }
 
-size_t fullness_scratch_count(const fullness *f)
+size_t volume_restore_scratch_count(const volume_restore *f)
 {
     return 6 * (size_t)f->mesh->component_count + 5 * (size_t)f->mesh->point_count;
 }
@@ -50,13 +50,13 @@ static void measure(const mesh *m, const float *points, double *volumes, float *
 }
 
 /* Ties of the points that follow, to the nearest triangles that can move. */
-static cutis_result find_ties(fullness *f, arena *scratch, arena *memory, cutis_error *error)
+static cutis_result find_ties(volume_restore *f, arena *scratch, arena *memory, cutis_error *error)
 {
     const mesh *m = f->mesh;
     bvh tree;
     int *stays = ARENA_ARRAY(scratch, int, m->triangle_count);
     bool *flesh = ARENA_ARRAY(scratch, bool, m->component_count);
-    fullness_tie *ties = ARENA_ARRAY(memory, fullness_tie, m->point_count);
+    volume_tie *ties = ARENA_ARRAY(memory, volume_tie, m->point_count);
     cutis_result result = bvh_build(&tree, m->triangle_count, m->triangles, m->positions, scratch, error);
     if (result) return result;
     if (memory->failed || scratch->failed) return error_memory(error, "a simulation body");
@@ -77,8 +77,8 @@ static cutis_result find_ties(fullness *f, arena *scratch, arena *memory, cutis_
         bvh_hit hit = bvh_closest_labelled(&tree, m->positions, x, INFINITY, stays, 1);
         if (hit.triangle < 0) break;
 
-        fullness_tie *tie = &ties[f->tie_count++];
-        *tie = (fullness_tie){.point = p, .weights = {1 - hit.u - hit.v, hit.u, hit.v}};
+        volume_tie *tie = &ties[f->tie_count++];
+        *tie = (volume_tie){.point = p, .weights = {1 - hit.u - hit.v, hit.u, hit.v}};
         memcpy(tie->corners, m->triangles + 3 * (size_t)hit.triangle, sizeof tie->corners);
         for (int k = 0; k < 3; k++) tie->weights[k] *= f->follows[p];
     }
@@ -87,7 +87,7 @@ static cutis_result find_ties(fullness *f, arena *scratch, arena *memory, cutis_
     return CUTIS_OK;
 }
 
-cutis_result fullness_build(fullness *f, arena *scratch, arena *memory, cutis_error *error)
+cutis_result volume_restore_build(volume_restore *f, arena *scratch, arena *memory, cutis_error *error)
 {
     const mesh *m = f->mesh;
     double *volumes = ARENA_ARRAY(memory, double, m->component_count);
@@ -140,7 +140,7 @@ static float vertex_scale(const cutis_character *c, int vertex, const float *ski
 }
 
 /* The volume of each component over that at rest, as far as joints scale it; 1: at a component without points. */
-static void find_scales(const fullness *f, const float *skin, double *sums, double *scales)
+static void find_scales(const volume_restore *f, const float *skin, double *sums, double *scales)
 {
     const mesh *m = f->mesh;
     memset(sums, 0, (size_t)m->component_count * sizeof *sums);
@@ -157,7 +157,7 @@ static void find_scales(const fullness *f, const float *skin, double *sums, doub
 
 static void point_move(float *x, vec3 move, float share) { vec3_store(x, vec3_madd(vec3_load(x), move, share)); }
 
-void fullness_run(const fullness *f, const float *skin, float *scratch, float *points)
+void volume_restore_run(const volume_restore *f, const float *skin, float *scratch, float *points)
 {
     const mesh *m = f->mesh;
     double *volumes = (double *)scratch, *slopes = volumes + m->component_count, *scales = slopes + m->component_count;
@@ -203,7 +203,7 @@ void fullness_run(const fullness *f, const float *skin, float *scratch, float *p
             if (vec3_length2(move) > 0) point_move(points + 3 * (size_t)p, move, 1);
         }
         for (int i = 0; i < f->tie_count; i++) {
-            const fullness_tie *tie = &f->ties[i];
+            const volume_tie *tie = &f->ties[i];
             for (int k = 0; k < 3; k++) {
                 vec3 move = vec3_load(normals + 3 * (size_t)tie->corners[k]);
                 if (vec3_length2(move) > 0) point_move(points + 3 * (size_t)tie->point, move, tie->weights[k]);

@@ -1,16 +1,16 @@
 /* The volume of what is shown: coarse tubes that bend get back what their chords lose, and all else is left alone. */
 #include "testing.h"
 
-#include "show/fullness.h"
 #include "character/skinning.h"
 #include "random_pose.h"
+#include "show/volume_restore.h"
 
 typedef struct stage {
     cutis_character *character;
     arena memory;
     mesh mesh;
     skinning skinning;
-    fullness fullness;
+    volume_restore volume_restore;
     float *skin, *scratch, *points;
 } stage;
 
@@ -91,7 +91,7 @@ static stage stage_make(int rings, int sides, bool closed, int outside)
     float *gives = ARENA_ARRAY(&s.memory, float, count);
     for (int p = 0; p < count; p++) gives[p] = 0.05f;
     float *follows = ARENA_ARRAY(&s.memory, float, count);
-    s.fullness = (fullness){.character = s.character, .gives = gives, .follows = follows};
+    s.volume_restore = (volume_restore){.character = s.character, .gives = gives, .follows = follows};
     s.skin = ARENA_ARRAY(&s.memory, float, 24);
     s.points = ARENA_ARRAY(&s.memory, float, 3 * (size_t)count);
     s.scratch = ARENA_ARRAY(&s.memory, float, 8 * (size_t)count + 64);
@@ -105,9 +105,9 @@ static stage stage_make(int rings, int sides, bool closed, int outside)
 static void stage_build(stage *s)
 {
     arena scratch = arena_create(NULL);
-    s->fullness.mesh = &s->mesh;
-    assert_int_equal(fullness_build(&s->fullness, &scratch, &s->memory, NULL), CUTIS_OK);
-    assert_true(fullness_scratch_count(&s->fullness) <= 8 * (size_t)s->mesh.point_count + 64);
+    s->volume_restore.mesh = &s->mesh;
+    assert_int_equal(volume_restore_build(&s->volume_restore, &scratch, &s->memory, NULL), CUTIS_OK);
+    assert_true(volume_restore_scratch_count(&s->volume_restore) <= 8 * (size_t)s->mesh.point_count + 64);
     arena_destroy(&scratch);
 }
 
@@ -144,7 +144,7 @@ static bool is_left(stage *s)
     size_t bytes = 3 * (size_t)s->mesh.point_count * sizeof(float);
     float *before = malloc(bytes);
     memcpy(before, s->points, bytes);
-    fullness_run(&s->fullness, s->skin, s->scratch, s->points);
+    volume_restore_run(&s->volume_restore, s->skin, s->scratch, s->points);
     bool left = memcmp(before, s->points, bytes) == 0;
     free(before);
     return left;
@@ -175,7 +175,7 @@ static void bent_tubes_regain_their_volume(void **unused)
         float turn = uniform(0, 6.2f);
         stage_bend(&s, uniform(0.3f, 1.3f), vec3_make(0, (float)det_sin(turn), (float)det_cos(turn)));
         lost = fmax(lost, 1 - volume_ratio(&s));
-        fullness_run(&s.fullness, s.skin, s.scratch, s.points);
+        volume_restore_run(&s.volume_restore, s.skin, s.scratch, s.points);
         left = fmax(left, fabs(1 - volume_ratio(&s)));
         stage_end(&s);
     }
@@ -193,7 +193,7 @@ static void small_losses_are_given_back_to_the_slack(void **unused)
     for (int p = 0; p < s.mesh.point_count; p++)
         for (int e = 1; e < 3; e++) s.points[3 * p + e] *= 0.99f;
     assert_true(volume_ratio(&s) < 0.985);
-    fullness_run(&s.fullness, s.skin, s.scratch, s.points);
+    volume_restore_run(&s.volume_restore, s.skin, s.scratch, s.points);
     assert_true(fabs(volume_ratio(&s) - 1) < 2e-4);
     stage_end(&s);
 }
@@ -208,7 +208,7 @@ static void volume_comes_back_where_it_was_lost(void **unused)
     stage_bend(&s, 1.2f, vec3_make(0, 0, 1));
     float *before = malloc(3 * (size_t)s.mesh.point_count * sizeof(float)), bent = 0, straight = 0;
     memcpy(before, s.points, 3 * (size_t)s.mesh.point_count * sizeof(float));
-    fullness_run(&s.fullness, s.skin, s.scratch, s.points);
+    volume_restore_run(&s.volume_restore, s.skin, s.scratch, s.points);
     for (int p = 0; p < s.mesh.point_count; p++) {
         float x = fabsf(s.mesh.positions[3 * p] - 1);
         float moved = vec3_distance(vec3_load(before + 3 * p), vec3_load(s.points + 3 * p));
@@ -226,7 +226,7 @@ static void open_meshes_and_rigid_pieces_are_left_alone(void **unused)
     seed = 4;
     for (int rigid = 0; rigid < 2; rigid++) {
         stage s = stage_make(7, 6, rigid, 1);
-        if (rigid) s.fullness.gives = ARENA_ARRAY(&s.memory, float, s.mesh.point_count);
+        if (rigid) s.volume_restore.gives = ARENA_ARRAY(&s.memory, float, s.mesh.point_count);
         stage_build(&s);
         stage_bend(&s, 1, vec3_make(0, 0, 1));
         assert_true(is_left(&s));
@@ -273,7 +273,7 @@ static void degenerate_triangles_give_finite_points(void **unused)
             if (kind == 2) memcpy(s.points + 3 * p, s.points, 12);
             if (kind == 3) s.points[3 * p] += 1e6f;
         }
-        fullness_run(&s.fullness, s.skin, s.scratch, s.points);
+        volume_restore_run(&s.volume_restore, s.skin, s.scratch, s.points);
         for (int i = 0; i < 3 * count; i++) assert_true(isfinite(s.points[i]));
         stage_end(&s);
     }

@@ -1,12 +1,12 @@
 /*
- * parting.c: takes shallow crossings out of the drawn mesh of a frame (see parting.h).
+ * crossings.c: takes shallow crossings out of the drawn mesh of a frame (see crossings.h).
  *
  * Along the axis on which two crossing triangles overlap least, points of both are taken back until there is a gap:
  * Gauss-Seidel over all pairs, in passes, of which all but the first look only at triangles that the one before has
  * moved. The more they overlap, the less of it is done, down to nothing: so what is shown changes smoothly
  * with the pose, and what lies deep in other flesh stays there.
  */
-#include "show/parting.h"
+#include "show/crossings.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -25,51 +25,51 @@ static const float STAY = 1e-6f;
 
 /* ---- build ---- */
 
-int parting_compare(const void *a, const void *b)
+static int compare_pairs(const void *a, const void *b)
 {
     const int *x = a, *y = b;
     return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
 }
 
-cutis_result parting_build(parting *p, const mesh *m, const cutis_jobs *jobs, arena *memory, cutis_error *error)
+cutis_result crossings_build(crossing_repair *r, const mesh *m, const cutis_jobs *jobs, arena *memory,
+                             cutis_error *error)
 {
-    *p = (parting){0};
+    *r = (crossing_repair){0};
     if (m->triangle_count == 0) return CUTIS_OK;
-    cutis_result result = bvh_build(&p->tree, m->triangle_count, m->triangles, m->positions, memory, error);
+    cutis_result result = bvh_build(&r->tree, m->triangle_count, m->triangles, m->positions, memory, error);
     if (result) return result;
 
     /* what crosses at rest */
-    p->rest_count = mesh_self_intersections(m, &p->tree, m->positions, jobs, NULL, 0);
-    int *rest = ARENA_ARRAY(memory, int, 2 * (size_t)MAX(p->rest_count, 1));
+    r->rest_count = mesh_self_intersections(m, &r->tree, m->positions, jobs, NULL, 0);
+    int *rest = ARENA_ARRAY(memory, int, 2 * (size_t)MAX(r->rest_count, 1));
     if (!rest) return error_memory(error, "crossings of the drawn mesh");
-    mesh_self_intersections(m, &p->tree, m->positions, jobs, rest, p->rest_count);
-    qsort(rest, (size_t)p->rest_count, 2 * sizeof(int), parting_compare);
+    mesh_self_intersections(m, &r->tree, m->positions, jobs, rest, r->rest_count);
+    qsort(rest, (size_t)r->rest_count, 2 * sizeof(int), compare_pairs);
 
-    p->rest = rest;
-    p->mesh = m;
+    r->rest = rest;
+    r->mesh = m;
     return CUTIS_OK;
 }
 
-size_t parting_scratch_count(const parting *p)
+size_t crossings_scratch_count(const crossing_repair *r)
 {
-    if (!p->mesh) return 0;
-    return (size_t)p->tree.node_count * sizeof(bvh_node) / sizeof(float) + 5 * (size_t)p->mesh->point_count;
+    if (!r->mesh) return 0;
+    return (size_t)r->tree.node_count * sizeof(bvh_node) / sizeof(float) + 5 * (size_t)r->mesh->point_count;
 }
 
 /* ---- a frame ---- */
 
-typedef struct parting_work {
-    const parting *p;
+typedef struct crossing_work {
+    const crossing_repair *repair;
     const float *skinned;
     float size;
-    bool outward;
     float *points;
     float *start;      /* (point_count x 3) points before */
     int *moved, *last; /* (point_count) 1: by this pass, and by the one before */
     float furthest;    /* way that any point has gone */
     vec3 low, high;    /* box of where the points that have gone were before */
     int triangle;      /* that a search is for */
-} parting_work;
+} crossing_work;
 
 /* Whether any corner of a triangle has a mark. */
 static bool has_mark(const int *corners, const int *marks)
@@ -78,7 +78,7 @@ static bool has_mark(const int *corners, const int *marks)
 }
 
 /* Whether a triangle is flesh: all its corners are elsewhere than skinning has them. */
-static bool is_flesh(const parting_work *w, const int *corners)
+static bool is_flesh(const crossing_work *w, const int *corners)
 {
     for (int k = 0; k < 3; k++) {
         size_t at = 3 * (size_t)corners[k];
@@ -88,16 +88,16 @@ static bool is_flesh(const parting_work *w, const int *corners)
 }
 
 /* Whether a pair that crosses is to be parted, not left as it is modelled. */
-static bool is_wrong(const parting_work *w, const int pair[2], const int *a, const int *b)
+static bool is_wrong(const crossing_work *w, const int pair[2], const int *a, const int *b)
 {
-    const parting *p = w->p;
-    bool known = p->mesh->point_component[a[0]] != p->mesh->point_component[b[0]] ||
-                 bsearch(pair, p->rest, (size_t)p->rest_count, 2 * sizeof(int), parting_compare);
+    const crossing_repair *r = w->repair;
+    bool known = r->mesh->point_component[a[0]] != r->mesh->point_component[b[0]] ||
+                 bsearch(pair, r->rest, (size_t)r->rest_count, 2 * sizeof(int), compare_pairs);
     return !known || mesh_triangles_relate(a, b, w->skinned) != TRIANGLES_CROSS;
 }
 
 /* Corners of a triangle a part of the way to no lower than `level` along the axis. */
-static void corners_raise(parting_work *w, const int *corners, const vec3 x[3], vec3 axis, float level, float part)
+static void corners_raise(crossing_work *w, const int *corners, const vec3 x[3], vec3 axis, float level, float part)
 {
     float most = MOVE_MOST * w->size;
     for (int k = 0; k < 3; k++) {
@@ -117,9 +117,9 @@ static void corners_raise(parting_work *w, const int *corners, const vec3 x[3], 
 }
 
 /* Whether two triangles without a common point cross and should not; free: which of them are flesh, one at least. */
-static bool pair_wrong(const parting_work *w, int first, int second, bool free[2])
+static bool pair_wrong(const crossing_work *w, int first, int second, bool free[2])
 {
-    const int *triangles = w->p->mesh->triangles;
+    const int *triangles = w->repair->mesh->triangles;
     const int *a = triangles + 3 * (size_t)first, *b = triangles + 3 * (size_t)second;
     const int pair[2] = {MIN(first, second), MAX(first, second)};
     if (triangles_share_point(a, b) || mesh_triangles_relate(a, b, w->points) != TRIANGLES_CROSS) return false;
@@ -128,16 +128,11 @@ static bool pair_wrong(const parting_work *w, int first, int second, bool free[2
     return (free[0] || free[1]) && is_wrong(w, pair, a, b);
 }
 
-static vec3 triangle_normal(const vec3 x[3])
-{
-    return vec3_normalize(vec3_cross(vec3_sub(x[1], x[0]), vec3_sub(x[2], x[0])));
-}
-
 /* Part two triangles without a common point, if they cross and should not. */
 static void pair_part(void *context, int first, int second)
 {
-    parting_work *w = context;
-    const int *triangles = w->p->mesh->triangles;
+    crossing_work *w = context;
+    const int *triangles = w->repair->mesh->triangles;
     const int *a = triangles + 3 * (size_t)first, *b = triangles + 3 * (size_t)second;
     bool free[2];
     if (!pair_wrong(w, first, second, free)) return;
@@ -153,12 +148,6 @@ static void pair_part(void *context, int first, int second)
         edge = MAX(edge, MAX(vec3_distance(x[0][k], x[0][(k + 1) % 3]), vec3_distance(x[1][k], x[1][(k + 1) % 3])));
     float overlap = -triangles_axis(x[0], x[1], &axis);
 
-    /* out of both surfaces, if asked for, though that may be the longer way */
-    vec3 out = vec3_sub(triangle_normal(x[1]), triangle_normal(x[0]));
-    if (w->outward && vec3_dot(axis, out) < 0) {
-        axis = vec3_scale(axis, -1);
-        overlap = triangle_highest(axis, x[1]) - triangle_lowest(axis, x[0]);
-    }
     float deep = MAX(overlap, 0) / (DEEP * edge);
     if (!(deep < 1)) return;
 
@@ -171,37 +160,37 @@ static void pair_part(void *context, int first, int second)
 }
 
 /* The first pass in parts: which of them have something to do is found by all threads. */
-typedef struct parting_parts {
-    const parting_work *w;
+typedef struct crossing_parts {
+    const crossing_work *w;
     const bvh *tree;
     bvh_pair pairs[PARTS];
     bool wrong[PARTS];
-} parting_parts;
+} crossing_parts;
 
-typedef struct parting_part {
-    const parting_work *w;
+typedef struct crossing_part {
+    const crossing_work *w;
     bool wrong;
-} parting_part;
+} crossing_part;
 
 static void pair_find(void *context, int first, int second)
 {
-    parting_part *part = context;
+    crossing_part *part = context;
     bool free[2];
     if (!part->wrong) part->wrong = pair_wrong(part->w, first, second, free);
 }
 
 static void parts_find(void *context, int begin, int end)
 {
-    parting_parts *parts = context;
+    crossing_parts *parts = context;
     for (int i = begin; i < end; i++) {
-        parting_part part = {parts->w, false};
+        crossing_part part = {parts->w, false};
         bvh_pair_visit(parts->tree, parts->pairs[i], pair_find, &part);
         parts->wrong[i] = part.wrong;
     }
 }
 
 /* Whether points that were in the node's box have gone. */
-static bool node_moved(const parting_work *w, const bvh_node *node)
+static bool node_moved(const crossing_work *w, const bvh_node *node)
 {
     const float *low = &w->low.x, *high = &w->high.x;
     for (int c = 0; c < 3; c++)
@@ -211,36 +200,31 @@ static bool node_moved(const parting_work *w, const bvh_node *node)
 
 /*
  * All that crosses, as bvh_self_pairs would: a part where nothing did changes only by points that have gone since.
- * Returns whether anything did.
  */
-static bool pass_first(parting_work *w, const bvh *tree, const cutis_jobs *jobs)
+static void pass_first(crossing_work *w, const bvh *tree, const cutis_jobs *jobs)
 {
-    bool any = false;
-    parting_parts parts = {.w = w, .tree = tree};
+    crossing_parts parts = {.w = w, .tree = tree};
     int count = bvh_pair_tasks(tree, parts.pairs, PARTS);
     parallel_for(jobs, count, 1, parts_find, &parts);
     for (int i = 0; i < count; i++) {
         bvh_pair pair = parts.pairs[i];
-        any |= parts.wrong[i];
         if (!parts.wrong[i] && !node_moved(w, tree->nodes + pair.a) && !node_moved(w, tree->nodes + pair.b)) continue;
         bvh_pair_visit(tree, pair, pair_part, w);
     }
-
-    return any;
 }
 
 static bool near_part(void *context, int triangle)
 {
-    parting_work *w = context;
-    bool seen = triangle < w->triangle && has_mark(w->p->mesh->triangles + 3 * (size_t)triangle, w->last);
+    crossing_work *w = context;
+    bool seen = triangle < w->triangle && has_mark(w->repair->mesh->triangles + 3 * (size_t)triangle, w->last);
     if (triangle != w->triangle && !seen) pair_part(w, w->triangle, triangle);
     return true;
 }
 
 /* Part what crosses triangles that the last pass has moved. The tree is that of the start. */
-static void pass_near(parting_work *w, const bvh *tree)
+static void pass_near(crossing_work *w, const bvh *tree)
 {
-    const mesh *m = w->p->mesh;
+    const mesh *m = w->repair->mesh;
     for (int t = 0; t < m->triangle_count; t++) {
         const int *c = m->triangles + 3 * (size_t)t;
         if (!has_mark(c, w->last)) continue;
@@ -255,29 +239,28 @@ static void pass_near(parting_work *w, const bvh *tree)
 }
 
 /* The tree of a frame, its nodes in scratch. */
-static bvh frame_tree(const parting *p, const float *points, float *scratch)
+static bvh frame_tree(const crossing_repair *r, const float *points, float *scratch)
 {
-    bvh tree = p->tree;
+    bvh tree = r->tree;
     tree.nodes = (bvh_node *)scratch;
-    memcpy(tree.nodes, p->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));
+    memcpy(tree.nodes, r->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));
     bvh_refit(&tree, points, 0);
     return tree;
 }
 
-int parting_run(const parting *p, const float *skinned, float size, bool outward, float *scratch,
-                const cutis_jobs *jobs, float *points, bool *crossed)
+int crossings_separate(const crossing_repair *r, const float *skinned, float size, float *scratch,
+                       const cutis_jobs *jobs, float *points)
 {
-    *crossed = false;
-    if (!p->mesh) return 0;
-    size_t count = (size_t)p->mesh->point_count;
-    bvh tree = frame_tree(p, points, scratch);
+    if (!r->mesh) return 0;
+    size_t count = (size_t)r->mesh->point_count;
+    bvh tree = frame_tree(r, points, scratch);
 
     /* points as they come, and marks of those that move */
     float *start = (float *)(tree.nodes + tree.node_count);
     int *marks = (int *)(start + 3 * count);
     memcpy(start, points, 3 * count * sizeof(float));
     memset(marks, 0, 2 * count * sizeof(int));
-    parting_work w = {.p = p, .skinned = skinned, .size = size, .outward = outward};
+    crossing_work w = {.repair = r, .skinned = skinned, .size = size};
     w.points = points;
     w.start = start;
     w.moved = marks;
@@ -286,7 +269,7 @@ int parting_run(const parting *p, const float *skinned, float size, bool outward
     w.high = vec3_scale(w.low, -1);
 
     /* all that crosses, then what is around that */
-    *crossed = pass_first(&w, &tree, jobs);
+    pass_first(&w, &tree, jobs);
     for (int pass = 1; pass < PASSES && w.furthest > 0; pass++) {
         int *last = w.last;
         w.last = w.moved;
@@ -300,65 +283,4 @@ int parting_run(const parting *p, const float *skinned, float size, bool outward
     for (size_t i = 0; i < count && w.furthest > 0; i++)
         moved += memcmp(start + 3 * i, points + 3 * i, 3 * sizeof(float)) != 0;
     return moved;
-}
-
-/* ---- against linear skinning ---- */
-
-/* Crossing triangles of two shapes, in clusters: pairs that have points in common, whichever shape they cross in. */
-typedef struct clusters {
-    const mesh *mesh;
-    const float *positions; /* (point_count x 3) of the shape that is looked at */
-    int *roots;             /* (point_count) of the cluster of a point, by way of others */
-    int *excess;            /* (point_count) pairs of the first shape less those of the second */
-    int *marks;             /* (point_count) 1: in a pair of the first shape */
-    int sign;               /* 1 for the first shape, -1 for the second */
-    int total;              /* of the excess */
-} clusters;
-
-/* Join the points of two triangles that cross. */
-static void pair_join(void *context, int first, int second)
-{
-    clusters *s = context;
-    const int *a = s->mesh->triangles + 3 * (size_t)first, *b = s->mesh->triangles + 3 * (size_t)second;
-    if (triangles_share_point(a, b) || mesh_triangles_relate(a, b, s->positions) != TRIANGLES_CROSS) return;
-
-    int root = forest_root(s->roots, a[0]);
-    s->excess[root] += s->sign;
-    s->total += s->sign;
-    for (int k = 0; k < 6; k++) {
-        int point = k < 3 ? a[k] : b[k - 3], other = forest_root(s->roots, point);
-        if (s->sign > 0) s->marks[point] = 1;
-        if (other == root) continue;
-
-        /* the other cluster, and what it has counted */
-        s->roots[other] = root;
-        s->excess[root] += s->excess[other];
-    }
-}
-
-bool parting_worse(const parting *p, const float *skinned, const float *points, float *scratch, int *marks)
-{
-    if (!p->mesh) return false;
-    size_t count = (size_t)p->mesh->point_count;
-    const float *shapes[2] = {points, skinned};
-
-    /* every point for itself */
-    clusters s = {.mesh = p->mesh, .marks = marks, .sign = 1};
-    s.roots = (int *)((bvh_node *)scratch + p->tree.node_count);
-    s.excess = s.roots + count;
-    memset(s.excess, 0, count * sizeof(int));
-    memset(marks, 0, count * sizeof(int));
-    for (size_t i = 0; i < count; i++) s.roots[i] = (int)i;
-
-    /* clusters of both shapes */
-    for (int k = 0; k < 2; k++, s.sign = -1) {
-        bvh tree = frame_tree(p, shapes[k], scratch);
-        s.positions = shapes[k];
-        bvh_self_pairs(&tree, pair_join, &s);
-    }
-
-    /* those that have more: when there are more in all, there is one */
-    for (size_t i = 0; i < count; i++)
-        if (marks[i]) marks[i] = s.excess[forest_root(s.roots, (int)i)] > 0;
-    return s.total > 0;
 }
