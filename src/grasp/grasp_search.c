@@ -385,12 +385,12 @@ static void placement_try(search *s, const mat34 *place, const grasp_pose *open)
     }
     if (touching < 2 || (s->type != CUTIS_GRASP_HOOK && s->thumb >= 0 && !fingers[s->thumb])) return;
 
-    /* closure, with many fingers and little force for the weight; a hook need only bear the weight */
+    /* closure by many fingers that balance; a hook need only bear the weight */
     plan_measure(scene, SAFE_FRICTION, 12, &plan);
     if (!isfinite(plan.needed)) return;
-    bool hook = s->type == CUTIS_GRASP_HOOK;
-    double share = s->type == CUTIS_GRASP_PINCH ? PINCH_BALANCE : POWER_BALANCE;
-    plan.quality = touching * (hook ? 1 : plan.score * (share + squeeze_balance(scene, &plan))) / plan.needed;
+    double share = s->type == CUTIS_GRASP_PINCH ? PINCH_BALANCE : POWER_BALANCE, count = touching;
+    plan.quality = count * count * plan.score * (share + squeeze_balance(scene, &plan));
+    if (s->type == CUTIS_GRASP_HOOK) plan.quality = count / plan.needed;
     if (!(plan.quality > s->best->quality) || way_collides(scene, place, &plan.open)) return;
     int tried = s->best->tried;
     *s->best = plan;
