@@ -20,10 +20,11 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # A module may include itself and those above it.
-ORDER = ["base", "math", "mesh", "character", "limbs", "body", "show", "rig", "contact", "articulation", "solvers", "engine", "io", "retarget", "measure", "zoo",
-         "bake"]
+ORDER = ["base", "math", "mesh", "character", "limbs", "body", "show", "rig", "contact", "articulation", "solvers", "engine", "io",
+         "retarget", "measure", "zoo", "grasp", "bake"]
 # Only the engine calls the solver table.
-FORBIDDEN = {("io", "solvers"), ("retarget", "solvers"), ("measure", "solvers"), ("zoo", "solvers"), ("bake", "solvers")}
+FORBIDDEN = {("io", "solvers"), ("retarget", "solvers"), ("measure", "solvers"), ("zoo", "solvers"), ("bake", "solvers"),
+             ("grasp", "solvers")}
 
 STANDARD = set(
     "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic "
