@@ -125,7 +125,8 @@ def settle(options, name, degrees, more):
     common = [path + ".glb", "--detail", "drawn", "--fps", "2", "-q"]
     inner = ["fat", "muscle", "bone"] if options.solver == "tissue" else ["bone"]
     if options.solver == "tissue":  # what the finite elements have not
-        more = [word for name in ("gravity", "anatomy", "muscle_bulge") for word in ("--set", name + "=0")] + more
+        off = ["gravity=0", "anatomy=0", "muscle_bulge=0", "joints=fixed"]
+        more = [word for setting in off for word in ("--set", setting)] + more
     more = more + [word for setting in options.set for word in ("--set", setting)]
     subprocess.run([options.program, "bake", *common, "--solver", options.solver, "--outputs", ",".join(inner),
                     "-o", path + ".npy", *more], check=True)

@@ -144,8 +144,8 @@ static tissue_run bench_begin(bench *b, const float *joints)
 
 /* ---- the reference energy ---- */
 
-enum { TERM_SHEAR, TERM_VOLUME, TERM_HOURGLASS, TERM_BONE, TERM_INERTIA, TERM_COUNT };
-static const char *const term_names[TERM_COUNT] = {"shear", "volume", "hourglass", "bone", "inertia"};
+enum { TERM_SHEAR, TERM_VOLUME, TERM_WITHIN, TERM_BONE, TERM_INERTIA, TERM_COUNT };
+static const char *const term_names[TERM_COUNT] = {"shear", "volume", "volume within", "bone", "inertia"};
 
 typedef struct reference {
     const tissue_model *m;
@@ -272,7 +272,7 @@ static void reference_free(reference *r)
     free(r->rest), free(r->mass), free(r->volume), free(r->difference), free(r);
 }
 
-/* Energies of a wedge: shear, volume, hourglass. */
+/* Energies of a wedge: shear, volume, volume within. */
 static void wedge_energies(const reference *r, int w, double rest[6][3], double x[6][3], double modulus, double out[3])
 {
     double bulk = 50 * modulus, v0 = r->volume[w], before[3], now[3];
@@ -280,8 +280,8 @@ static void wedge_energies(const reference *r, int w, double rest[6][3], double 
     wedge_unevenness(x, now);
     out[TERM_SHEAR] = 0.5 * modulus * wedge_stretch(rest, x);
     out[TERM_VOLUME] = 0.5 * bulk / v0 * pow(wedge_volume(x) - (1 + modulus / bulk) * v0, 2);
-    out[TERM_HOURGLASS] = 0.5 * 0.25 * bulk / v0 * pow(wedge_difference(x) - r->difference[w], 2);
-    for (int i = 0; i < 3; i++) out[TERM_HOURGLASS] += 0.5 * 0.25 * bulk / v0 * pow(now[i] - before[i], 2) / 12;
+    out[TERM_WITHIN] = 0.5 * 0.25 * bulk / v0 * pow(wedge_difference(x) - r->difference[w], 2);
+    for (int i = 0; i < 3; i++) out[TERM_WITHIN] += 0.5 * 0.25 * bulk / v0 * pow(now[i] - before[i], 2) / 12;
 }
 
 /* Coordinate c of a node as the skeleton has it; `before`: at the start of the substep. */

@@ -37,8 +37,8 @@ enum { ANDERSON = 5 };
 static const double REFERENCE_DEPTH = 0.05;
 /* Bulk over shear modulus: Poisson's ratio 0.49, as for soft tissue. */
 static const double BULK_RATIO = 50;
-/* Stiffness against unequal dilatation of a wedge's two Gauss planes, over the bulk modulus. */
-static const double HOURGLASS_SHARE = 0.25;
+/* Bulk modulus within a wedge, over that of the wedge: above mu, or it is unstable; small, so that it bends softly. */
+static const double INNER_BULK_SHARE = 0.25;
 /* Generalised-alpha integration (Chung, Hulbert 1993): factor per step of what is too fast for the substep. */
 static const double SPECTRAL_RADIUS = 0.5;
 /* Maximum motion of a node in one iteration, sizes: within the range of the quadratic model. */

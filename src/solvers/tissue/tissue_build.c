@@ -496,7 +496,7 @@ static int entries_collect(const builder *b, const wedge_table *table, int k, co
             double q_height = w->heights[(corner + 2) % 3];
             values[0] = bulk / w->volume;
             values[1] = (1 + modulus / bulk) * w->volume;
-            values[2] = HOURGLASS_SHARE * bulk / w->volume;
+            values[2] = INNER_BULK_SHARE * bulk / w->volume;
             values[3] = w->difference;
             values[4] = (2 * own_height - p_height - q_height) * sqrt(1.0 / 6);
             values[5] = (p_height - q_height) * sqrt(0.5);

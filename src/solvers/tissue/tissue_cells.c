@@ -3,12 +3,12 @@
  *
  * Energy of a wedge (stable Neo-Hookean material of Smith, de Goes, Kim 2018, without its logarithm):
  *
- *     mu/2 integral |F|^2  +  K/(2 V0) (V - a V0)^2  +  H/(2 V0) (W - W0)^2,    a = 1 + mu/K
+ *     mu/2 integral |F|^2  +  K/(2 V0) (V - a V0)^2  +  H/(2 V0) (deviations of the volume within)^2,   a = 1 + mu/K
  *
  * The first term is quadratic in the positions: its matrix is made once (tissue_build.c). V is the exact volume: with
  * n(s) half the product of two sides of the triangle at share s between the layers and d the mean of its three
- * columns, V is the mean of n(s) . d over two Gauss planes, and W half their difference. The third term keeps one end
- * of a wedge from turning over at constant volume. Taking one dilatation per wedge avoids locking.
+ * columns, V is the mean of n(s) . d over two Gauss planes. Taking one dilatation per wedge avoids locking. The third
+ * term makes it stable: half the difference of the planes, and of the columns' heights at the middle plane.
  *
  * Descent (Chen, Liu, Yang, Yuksel 2024, with a column in place of a vertex): the four nodes of a column are solved
  * for together; their matrix has 3 x 3 blocks on three diagonals. Of the volume terms only the positive part is kept
@@ -162,12 +162,45 @@ static inline gauss_plane plane_find(v3 p_up, v3 q_up, v3 p_low, v3 q_low, v3 me
     return g;
 }
 
-/* Add the volume terms of a wedge between layers l and l + 1 of a triangle. values: stiffness, target, hourglass two.
+/*
+ * Add what keeps the columns of a wedge equally high: orthonormal differences of own to others, and of those two, by
+ * the normal of the middle plane. rest: both at rest.
+ */
+static inline void heights_add(column_system *s, int l, const v3 *x, const v3 *p, const v3 *q, v3 mean,
+                               vfloat stiffness, const float *rest)
+{
+    /* sides of the middle triangle, times 2, and its normal */
+    v3 side_p = v3_add(v3_sub(p[l], x[l]), v3_sub(p[l + 1], x[l + 1]));
+    v3 side_q = v3_add(v3_sub(q[l], x[l]), v3_sub(q[l + 1], x[l + 1]));
+    v3 normal = v3_scale(v3_cross(side_p, side_q), v_set(0.125f));
+
+    /* differences of the columns: (2 own - p - q) / sqrt 6, (p - q) / sqrt 2 */
+    v3 first = v3_scale(v3_sub(v3_sub(x[l], x[l + 1]), mean), v_set(1.22474487f));
+    v3 second = v3_scale(v3_sub(v3_sub(p[l], p[l + 1]), v3_sub(q[l], q[l + 1])), v_set(0.70710678f));
+    vfloat press = stiffness * (v3_dot(normal, first) - v_load(rest));
+    vfloat press2 = stiffness * (v3_dot(normal, second) - v_load(rest + LANES));
+
+    /* by the own nodes: both turn the normal, the own column is part of the first */
+    v3 across = v3_scale(v3_sub(side_q, side_p), v_set(0.125f));
+    v3 tilt = v3_cross(first, across), tilt2 = v3_cross(second, across);
+    v3 rise = v3_scale(normal, v_set(0.81649658f));
+    v3 upper = v3_add(tilt, rise), lower = v3_sub(tilt, rise);
+
+    s->gradient[l] = v3_madd(v3_madd(s->gradient[l], upper, press), tilt2, press2);
+    s->gradient[l + 1] = v3_madd(v3_madd(s->gradient[l + 1], lower, press), tilt2, press2);
+    sym_add(&s->diagonal[l], upper, stiffness);
+    sym_add(&s->diagonal[l + 1], lower, stiffness);
+    mat_add(&s->below[l], upper, lower, stiffness);
+}
+
+/*
+ * Add the volume terms of a wedge between layers l and l + 1 of a triangle. values: stiffness and target of the volume,
+ * stiffness within the wedge, difference of the planes and two of the heights at rest.
  */
 static inline void wedge_add(column_system *s, int l, const v3 *x, const v3 *p, const v3 *q, const float *values)
 {
     vfloat bulk = v_load(values), target = v_load(values + LANES);
-    vfloat hourglass = v_load(values + 2 * LANES), difference = v_load(values + 3 * LANES);
+    vfloat inner = v_load(values + 2 * LANES), difference = v_load(values + 3 * LANES);
 
     /* the mean of the columns, and sides of both triangles from the own corner */
     v3 mean = v3_add(v3_sub(x[l], x[l + 1]), v3_add(v3_sub(p[l], p[l + 1]), v3_sub(q[l], q[l + 1])));
@@ -184,35 +217,17 @@ static inline void wedge_add(column_system *s, int l, const v3 *x, const v3 *p, 
     v3 upper = v3_scale(v3_add(a.upper, b.upper), half), lower = v3_scale(v3_add(a.lower, b.lower), half);
     v3 upper2 = v3_scale(v3_sub(a.upper, b.upper), half), lower2 = v3_scale(v3_sub(a.lower, b.lower), half);
     vfloat pressure = bulk * (half * (a.volume + b.volume) - target);
-    vfloat twist = hourglass * (half * (a.volume - b.volume) - difference);
+    vfloat twist = inner * (half * (a.volume - b.volume) - difference);
 
-    /* unequal heights of the columns, at the middle plane: orthonormal differences of own to others, and of those two */
-    v3 sides = v3_scale(v3_add(p_up, p_low), half), sides2 = v3_scale(v3_add(q_up, q_low), half);
-    v3 normal = v3_scale(v3_cross(sides, sides2), half);
-    v3 heights[3] = {v3_sub(x[l], x[l + 1]), v3_sub(p[l], p[l + 1]), v3_sub(q[l], q[l + 1])};
-    v3 first = v3_scale(v3_sub(heights[0], mean), v_set(1.22474487f));
-    v3 second = v3_scale(v3_sub(heights[1], heights[2]), v_set(0.70710678f));
-    v3 across = v3_scale(v3_sub(sides2, sides), v_set(0.25f));
-    v3 tilt = v3_cross(first, across), tilt2 = v3_cross(second, across);
-    v3 rise = v3_scale(normal, v_set(0.81649658f));
-    v3 upper3 = v3_add(tilt, rise), lower3 = v3_sub(tilt, rise);
-    vfloat sixth = hourglass * v_set(1.0f / 12);
-    vfloat press1 = sixth * (v3_dot(normal, first) - v_load(values + 4 * LANES));
-    vfloat press2 = sixth * (v3_dot(normal, second) - v_load(values + 5 * LANES));
-    s->gradient[l] = v3_madd(v3_madd(s->gradient[l], upper3, press1), tilt2, press2);
-    s->gradient[l + 1] = v3_madd(v3_madd(s->gradient[l + 1], lower3, press1), tilt2, press2);
-    sym_add(&s->diagonal[l], upper3, sixth);
-    sym_add(&s->diagonal[l + 1], lower3, sixth);
-    mat_add(&s->below[l], upper3, lower3, sixth);
-
+    heights_add(s, l, x, p, q, mean, inner * v_set(1.0f / 12), values + 4 * LANES);
     s->gradient[l] = v3_madd(v3_madd(s->gradient[l], upper, pressure), upper2, twist);
     s->gradient[l + 1] = v3_madd(v3_madd(s->gradient[l + 1], lower, pressure), lower2, twist);
     sym_add(&s->diagonal[l], upper, bulk);
-    sym_add(&s->diagonal[l], upper2, hourglass);
+    sym_add(&s->diagonal[l], upper2, inner);
     sym_add(&s->diagonal[l + 1], lower, bulk);
-    sym_add(&s->diagonal[l + 1], lower2, hourglass);
+    sym_add(&s->diagonal[l + 1], lower2, inner);
     mat_add(&s->below[l], upper, lower, bulk);
-    mat_add(&s->below[l], upper2, lower2, hourglass);
+    mat_add(&s->below[l], upper2, lower2, inner);
 }
 
 /*
