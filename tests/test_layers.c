@@ -357,7 +357,8 @@ static void modelled_flesh_hangs_already(void **unused)
 {
     (void)unused;
     cutis_character *c = make_bar(2);
-    /* three metres per unit: a body of full size, which gets the whole of gravity; so much that the sag is far above rounding */
+    /* three metres per unit: a body of full size, which gets the whole of gravity; so much that the sag is far above
+     * rounding */
     const cutis_setting heavy[] = {{"gravity", "29.43"}, {"unit", "3"}};
     float *rest = bar_hold(c, heavy, 2, false, 0), *turned = bar_hold(c, heavy, 2, true, 0);
     float *loaded = bar_hold(c, NULL, 0, false, 2 * 9.81f);
