@@ -199,6 +199,24 @@ static void free_chain_keeps_momentum(void **unused)
     cutis_character_destroy(c);
 }
 
+/* A body without muscles stays where it is when the clip goes away from it. */
+static void free_body_is_not_carried_by_the_clip(void **unused)
+{
+    (void)unused;
+    cutis_character *c = bar_character(3, 1, NULL, 0);
+    machine m = machine_make(c, (const char *const[]){"joint_strength=0", NULL}, 0.005);
+    float rest[36];
+    memcpy(rest, m.animated, sizeof rest);
+    m.input.still = false;
+    for (int s = 0; s < 100; s++) {
+        for (int j = 0; j < 3; j++) m.animated[12 * j + 3] = rest[12 * j + 3] + 0.01f * (float)(s + 1);
+        machine_step(&m);
+    }
+    for (int i = 0; i < 36; i++) assert_true(fabsf(m.joints[i] - rest[i]) < 1e-3f);
+    machine_free(&m);
+    cutis_character_destroy(c);
+}
+
 /* A weaker joint hangs further from its pose under gravity; one of full strength keeps it. */
 static void gravity_acts_as_far_as_joints_are_weak(void **unused)
 {
@@ -576,6 +594,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weak_limb_has_the_period_of_a_pendulum), cmocka_unit_test(free_chain_keeps_momentum),
+        cmocka_unit_test(free_body_is_not_carried_by_the_clip),
         cmocka_unit_test(gravity_acts_as_far_as_joints_are_weak), cmocka_unit_test(pressed_limb_rests_and_returns),
         cmocka_unit_test(contact_forces_are_equal_and_opposite),  cmocka_unit_test(floor_holds_the_body),
         cmocka_unit_test(contact_respects_joint_limits),          cmocka_unit_test(corrections_are_part_of_the_state),

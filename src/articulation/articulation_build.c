@@ -14,6 +14,8 @@ static const float LIMB_SLENDER = 2;
 static const float SQUEEZE = 0.5f;
 /* or than so much flesh, over the size, as fingers have, which hardly gives. */
 static const float FIRM = 0.01f;
+/* A prop presses the last link of a limb so deep at most, over the size. */
+static const float LAST_DEPTH = 0.0025f;
 /* Flesh around a bone counts as at least so thick, over the size. */
 static const float THIN = 0.008f;
 /* Samples of a bone are this far apart, over the size. */
@@ -497,9 +499,8 @@ static float segment_distance(vec3 x, vec3 from, vec3 to)
 }
 
 /*
- * How deep a prop may press the skin before the bone yields: as deep as other flesh may. The last link of a limb has
- * bones that the skeleton does not show, such as heel and palm, so that the distance from its joints is no depth of
- * flesh.
+ * How deep a prop may press the skin before the bone yields: as deep as other flesh may. The last link of a limb has bones
+ * that the skeleton does not show, such as heel and palm, so that the distance from its joints is no depth of flesh.
  */
 static float touch_depth(const link_build *b, int link, vec3 x)
 {
@@ -507,7 +508,7 @@ static float touch_depth(const link_build *b, int link, vec3 x)
     const cutis_character *c = b->c;
     bool last = true;
     for (int l = link + 1; l < a->link_count; l++) last &= a->links[l].parent != link;
-    if (last) return 0;
+    float most = (last ? LAST_DEPTH : FIRM) * c->size;
 
     float flesh = INFINITY;
     for (int i = 0; i < a->sample_count; i++)
@@ -518,7 +519,7 @@ static float touch_depth(const link_build *b, int link, vec3 x)
         if (parent >= 0 && a->joint_links[parent] == link)
             flesh = MIN(flesh, segment_distance(x, b->places[parent], b->places[j]));
     }
-    return MIN(flesh - contact_gap(b, flesh), FIRM * c->size);
+    return MIN(flesh - contact_gap(b, flesh), most);
 }
 
 /* Whether a place comes before another one, in an order that does not depend on how vertices are numbered. */
