@@ -15,7 +15,7 @@ static const float SQUEEZE = 0.5f;
 /* or than so much flesh, over the size, as fingers have, which hardly gives. */
 static const float FIRM = 0.01f;
 /* A prop presses the last link of a limb so deep at most, over the size. */
-static const float LAST_DEPTH = 0.0025f;
+static const float LAST_DEPTH = 0.001f;
 /* Flesh around a bone counts as at least so thick, over the size. */
 static const float THIN = 0.008f;
 /* Samples of a bone are this far apart, over the size. */
@@ -499,8 +499,9 @@ static float segment_distance(vec3 x, vec3 from, vec3 to)
 }
 
 /*
- * How deep a prop may press the skin before the bone yields: as deep as other flesh may. The last link of a limb has bones
- * that the skeleton does not show, such as heel and palm, so that the distance from its joints is no depth of flesh.
+ * How deep a prop may press the skin before the bone yields: as deep as other flesh may. The last link of a limb has
+ * bones that the skeleton does not show, such as heel and palm, so that the distance from its joints is no depth of
+ * flesh.
  */
 static float touch_depth(const link_build *b, int link, vec3 x)
 {
