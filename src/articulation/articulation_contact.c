@@ -16,7 +16,7 @@ static const double INSIDE_NONE = 0.25, INSIDE_ALL = 0.5;
 static const double LOST_NONE = 1, LOST_ALL = 2;
 
 /* Contact with a prop is firm at this depth of the skin, over the size. */
-static const float PROP_SCALE = 0.001f;
+static const float PROP_SCALE = 0.0025f;
 /* A joint is at its limit from so far before it, radians. */
 static const double LIMIT_SCALE = 0.1;
 
