@@ -57,6 +57,20 @@ tissue-column-back | src/solvers/tissue/tissue_cells.c | s/v3_add(s->gradient\[l
 tissue-acceleration | src/solvers/tissue/tissue_accelerate.c | s/if (iteration > 0 \&\& !(w->norm2 <= before))/if (iteration > 0 \&\& !(w->norm2 <= 1e9 * before))/ | test_tissue
 tissue-contact | src/solvers/tissue/tissue_contact.c | s/base->normal, -force \* w)/base->normal, force * w)/ | test_tissue
 tissue-teleport | src/solvers/tissue/tissue_state.c | s/vec3 d = mat3_vector(turn, \(.*\));$/vec3 d = \1;/ | test_tissue
+articulation-inertia | src/articulation/articulation.c | s/s->pull\[3 \* i + r\] += linear \* rows\[k\]\[r\] \* way +/s->pull[3 * i + r] += linear * rows[k][r] * 0.5 * way +/ | test_articulation
+articulation-held | src/articulation/articulation.c | s/held \* m->held.way\[k\] + (1 - held) \* m->falling.way\[k\]/m->held.way[k]/ | test_articulation
+articulation-drift | src/articulation/articulation.c | s/own->place\[k\] - m->place\[k\] + h \* h/h * h/ | test_articulation
+articulation-push | src/articulation/articulation.c | s/s->gradient\[i\] -= rate2/s->gradient[i] += rate2/ | test_articulation
+articulation-spring | src/articulation/articulation.c | s/scale \* (damping \* step\[k\] + RATE \* RATE \* (1 + t2) \* theta\[k\])/scale * damping * step[k]/ | test_articulation
+articulation-damping | src/articulation/articulation.c | s/DAMPING = 2;/DAMPING = 0;/ | test_articulation
+articulation-opposite | src/articulation/articulation_contact.c | s/s->sums\[link\]\[i\] -= own\[i\]/s->sums[link][i] -= 0.5 * own[i]/ | test_articulation
+articulation-lift | src/articulation/articulation_contact.c | s/shift\[1\] = corner ? 0 : (double)normal.y;/shift[1] = 0;/ | test_articulation
+articulation-limit | src/articulation/articulation_contact.c | s/MAX(limit->largest, given) - own,/LIMIT_SCALE,/ | test_articulation
+articulation-potential | src/articulation/articulation_contact.c | s/\*first = d2 + 4 \* d2 \* d2/*first = 0.05 * d2/ | test_articulation
+articulation-carried | src/articulation/articulation.c | s/if (!articulation_carries(a, s->active\[j\], l)) continue;/if (j < i) continue;/ | test_articulation
+articulation-teleport | src/articulation/articulation.c | s/own->place\[k\] = (double)move.m\[4 \* k\] \* x\[0\]/own->place[k] = x[0]/ | test_articulation
+joints-nodes | src/io/gltf/gltf_bake.c | s/return e->generated ? joint : e->reader/return e->reader/ | test_bake_glb
+joints-shift | src/bake/morphs_save.c | s/if (changed\[i\])/if (changed[i] \&\& i == 0)/ | test_bake_glb
 lattice-sums | src/solvers/lattice/lattice_sweep.c | s/sum->b -= term.b;/sum->b += term.b;/ | test_lattice
 lattice-identity | src/solvers/lattice/lattice_match.c | s/r.m\[i\] - v_set(1)/r.m[i] - v_set(0.9f)/ | test_lattice
 springs-pull | src/solvers/springs/springs_contact.c | s/float next = MAX(\(c->lambda - .*\), 0.0f);/float next = \1;/ | test_springs

@@ -448,8 +448,8 @@ static void corrected_poses_are_tracks_of_the_file(void **unused)
         pose_height(man, "jump", f / 30.0, &own);
         if (!(fabs(given - own) < 1e-5))
             fail_msg("frame %d: %g, lifted %g, given %g, lowest %g before %g", f, own, lifted, given, lowest, before);
-        assert_true(lifted > given + 0.02);
-        assert_true(before < 0.02 && lowest > 0.1 - 0.005 * 1.8);
+        if (!(lifted > given + 0.01)) fail_msg("frame %d: lifted from %g to %g, lowest %g", f, given, lifted, lowest);
+        assert_true(before < 0.02 && lowest > 0.1 - 0.005 * 1.8 && lowest < 0.13);
     }
     unlink("corrected.glb");
     cutis_character_destroy(loaded);

@@ -1496,6 +1496,11 @@ static double ball_press(float depth, int *contacts)
     cutis_joint joints[3];
     cutis_prop ball;
     ball_put(&given, centre, joints, &ball);
+
+    /* joints that yield would carry the tube away from the ball */
+    const cutis_setting fixed = {"joints", "fixed"};
+    given.settings = &fixed;
+    given.setting_count = 1;
     if (cutis_character_create(&given, NULL, &with, &error) != CUTIS_OK) fail_msg("%s", error.text);
     cutis_character_destroy(tube);
     free(depths);

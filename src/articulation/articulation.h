@@ -46,6 +46,7 @@ typedef struct articulation_sample {
 /* A vertex of the drawn skin, for contact with props. */
 typedef struct articulation_touch {
     int vertex, link;
+    float depth; /* to which a prop may press the skin, scene units */
 } articulation_touch;
 
 /* The bend between the bones above and below a joint of a known kind. */
@@ -123,7 +124,7 @@ typedef struct articulation_def {
     const int *first, *joints;
     const float *weights;    /* of the points of the surface, as skinning_build takes them */
     const double *strengths; /* (joint_count) 0 to 1; NULL: all 1 */
-    contact_roles props;     /* which of them joints meet */
+    bool meets_props;        /* props act on joints */
 } articulation_def;
 
 /* What acts in a substep. */

@@ -14,6 +14,8 @@ static const float LIMB_SLENDER = 2;
 static const float SQUEEZE = 0.5f;
 /* or than so much flesh, over the size, as fingers have, which hardly gives. */
 static const float FIRM = 0.01f;
+/* A prop presses the last link of a limb so deep at most, over the size. */
+static const float LAST_DEPTH = 0.001f;
 /* Flesh around a bone counts as at least so thick, over the size. */
 static const float THIN = 0.008f;
 /* Samples of a bone are this far apart, over the size. */
@@ -419,6 +421,12 @@ static double way_along(const articulation *a, int one, vec3 from, int other, ve
     return way + (double)vec3_distance(from, to);
 }
 
+/* How near to its bone flesh may be pressed. */
+static float contact_gap(const link_build *b, float flesh)
+{
+    return MAX(SQUEEZE * flesh, MIN(flesh, FIRM * b->c->size));
+}
+
 /*
  * Where contact of each sample with each link begins. Flesh that touches by bending alone is no contact: that of the
  * same link and its neighbours, and that which is no further along the skeleton than both are thick. What is near at
@@ -452,7 +460,7 @@ static bool find_gaps(link_build *b)
             double cosine;
             float d = skin_distance(b, l, s->rest, 2 * s->radius, &cosine);
             if (cosine < OWN_FLESH) continue;
-            *gap = MIN(MAX(SQUEEZE * s->radius, MIN(s->radius, FIRM * b->c->size)), 0.9f * d);
+            *gap = MIN(contact_gap(b, s->radius), 0.9f * d);
         }
 
         /* a limb whose skin winds around the sample at rest is the flesh that it is in */
@@ -483,22 +491,61 @@ static int vertex_joint(const cutis_character *c, int vertex)
     return best;
 }
 
+static float segment_distance(vec3 x, vec3 from, vec3 to)
+{
+    vec3 way = vec3_sub(to, from);
+    float length2 = vec3_length2(way), t = length2 > 0 ? vec3_dot(vec3_sub(x, from), way) / length2 : 0;
+    return vec3_distance(x, vec3_madd(from, way, CLAMP(t, 0, 1)));
+}
+
+/*
+ * How deep a prop may press the skin before the bone yields: as deep as other flesh may. The last link of a limb has
+ * bones that the skeleton does not show, such as heel and palm, so that the distance from its joints is no depth of
+ * flesh.
+ */
+static float touch_depth(const link_build *b, int link, vec3 x)
+{
+    const articulation *a = b->a;
+    const cutis_character *c = b->c;
+    bool last = true;
+    for (int l = link + 1; l < a->link_count; l++) last &= a->links[l].parent != link;
+    float most = (last ? LAST_DEPTH : FIRM) * c->size;
+
+    float flesh = INFINITY;
+    for (int i = 0; i < a->sample_count; i++)
+        if (a->samples[i].link == link) flesh = MIN(flesh, vec3_distance(x, a->samples[i].rest));
+    for (int j = 0; j < c->joint_count; j++) {
+        int parent = c->joints[j].parent;
+        if (a->joint_links[j] == link) flesh = MIN(flesh, vec3_distance(x, b->places[j]));
+        if (parent >= 0 && a->joint_links[parent] == link)
+            flesh = MIN(flesh, segment_distance(x, b->places[parent], b->places[j]));
+    }
+    return MIN(flesh - contact_gap(b, flesh), most);
+}
+
+/* Whether a place comes before another one, in an order that does not depend on how vertices are numbered. */
+static bool place_before(vec3 a, vec3 b) { return a.x != b.x ? a.x < b.x : a.y != b.y ? a.y < b.y : a.z < b.z; }
+
 /* Places that are spread over some vertices of a link: each is the farthest from those before it. */
 static void spread_touches(link_build *b, int link, int count, const int *vertices, float *distances)
 {
     articulation *a = b->a;
     const float *positions = b->c->positions;
     for (int i = 0; i < count; i++)
-        distances[i] = vec3_distance(vec3_load(positions + 3 * (size_t)vertices[i]), a->links[link].middle);
+        distances[i] = vec3_distance(vec3_load(positions + 3 * (size_t)vertices[i]), a->links[link].place);
 
     for (int n = 0; n < LINK_TOUCHES && count > 0; n++) {
         int farthest = 0;
-        for (int i = 1; i < count; i++)
-            if (distances[i] > distances[farthest]) farthest = i;
+        for (int i = 1; i < count; i++) {
+            vec3 own = vec3_load(positions + 3 * (size_t)vertices[i]);
+            vec3 best = vec3_load(positions + 3 * (size_t)vertices[farthest]);
+            bool equal = distances[i] == distances[farthest];
+            if (distances[i] > distances[farthest] || (equal && place_before(own, best))) farthest = i;
+        }
         if (!(distances[farthest] > 0)) break;
 
         vec3 x = vec3_load(positions + 3 * (size_t)vertices[farthest]);
-        a->touches[a->touch_count++] = (articulation_touch){vertices[farthest], link};
+        a->touches[a->touch_count++] = (articulation_touch){vertices[farthest], link, touch_depth(b, link, x)};
         for (int i = 0; i < count; i++)
             distances[i] = MIN(distances[i], vec3_distance(x, vec3_load(positions + 3 * (size_t)vertices[i])));
     }
@@ -625,8 +672,8 @@ cutis_result articulation_build(articulation *a, const articulation_def *def, ar
 
     /* props are met in the scene's own units */
     const float origin[3] = {0, 0, 0};
-    if (result == CUTIS_OK && a->link_count > 0)
-        result = contact_props_build(&a->props, c, def->props, 1, origin, 0, 0, memory, error);
+    if (result == CUTIS_OK && a->link_count > 0 && def->meets_props)
+        result = contact_props_build(&a->props, c, CONTACT_ALL_PROPS, 1, origin, 0, 0, memory, error);
     a->reach = 0.05f * c->size;
     if (a->sample_count == 0 && a->props.count == 0 && !a->weak) a->link_count = 0;
 

@@ -247,14 +247,14 @@ static int find_prop_contacts(const articulation *a, articulation_scratch *s, in
         const articulation_touch *touch = &a->touches[i];
         vec3 x = s->touches[i], normal;
         float distance = contact_prop_near(prop, &place, x, a->reach, &normal);
-        if (!(distance < scale)) continue;
+        if (!(distance + touch->depth < scale)) continue;
 
         articulation_contact *c = &s->contacts[count];
         double *row = contact_row(a, s, count);
         *c = (articulation_contact){.link = -1,
                                     .place = vec3_madd(x, normal, -distance),
                                     .normal = normal,
-                                    .distance = (double)distance,
+                                    .distance = (double)(distance + touch->depth),
                                     .scale = (double)scale};
         fill_row(a, s, x, touch->link, normal, NULL, NULL, row);
         c->stiffness = CONTACT_RATIO / row_mobility(a, row);

@@ -337,22 +337,25 @@ static cutis_result build_articulation(cutis_model *m, const cutis_model_def *de
                     flesh ? "" : first->info.name);
     if (!yields || !flesh) return CUTIS_OK;
 
-    /* on the drawn mesh: the simulation body of a thin finger is coarse, and rigid parts have none */
+    /*
+     * On the drawn mesh: the simulation body of a thin finger is coarse, and rigid parts have none. A solver that moves
+     * props measures how hard the pose presses them, so the pose does not yield to them.
+     */
     articulation_def articulated = {.character = c,
                                     .surface = &m->mesh,
                                     .first = m->weights.first,
                                     .joints = m->weights.joints,
                                     .weights = m->weights.weights,
                                     .strengths = strength ? strengths : NULL,
-                                    .props = first->info.flags & CUTIS_SOLVER_PROP_MOTION ? CONTACT_COLLIDERS
-                                                                                          : CONTACT_ALL_PROPS};
+                                    .meets_props = !(first->info.flags & CUTIS_SOLVER_PROP_MOTION)};
     result = articulation_build(&m->articulation, &articulated, &m->memory, error);
     for (int j = 0; j < c->joint_count && !result && strength; j++) {
         int link = m->articulation.link_count > 0 ? m->articulation.joint_links[j] : -1;
         int owner = link >= 0 ? m->articulation.links[link].joint : -1;
         if (strengths[j] == 1 || owner == j || (owner >= 0 && strengths[j] == strengths[owner])) continue;
         warn_format(m, "joint_strength of '%s' has no effect: it %s%s", c->joints[j].name,
-                    owner >= 0 ? "is part of " : "carries no flesh that could move", owner >= 0 ? c->joints[owner].name : "");
+                    owner >= 0 ? "is part of " : "carries no flesh that could move",
+                    owner >= 0 ? c->joints[owner].name : "");
     }
     return result;
 }
