@@ -581,11 +581,16 @@ static void settings_without_effect_are_reported(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weak_limb_has_the_period_of_a_pendulum), cmocka_unit_test(free_chain_keeps_momentum),
-        cmocka_unit_test(gravity_acts_as_far_as_joints_are_weak), cmocka_unit_test(pressed_limb_rests_and_returns),
-        cmocka_unit_test(contact_forces_are_equal_and_opposite),  cmocka_unit_test(floor_holds_the_body),
-        cmocka_unit_test(contact_respects_joint_limits),          cmocka_unit_test(corrections_are_part_of_the_state),
-        cmocka_unit_test(fixed_and_free_joints_follow_the_pose),  cmocka_unit_test(teleported_corrections_go_along),
+        cmocka_unit_test(weak_limb_has_the_period_of_a_pendulum),
+        cmocka_unit_test(free_chain_keeps_momentum),
+        cmocka_unit_test(gravity_acts_as_far_as_joints_are_weak),
+        cmocka_unit_test(pressed_limb_rests_and_returns),
+        cmocka_unit_test(contact_forces_are_equal_and_opposite),
+        cmocka_unit_test(floor_holds_the_body),
+        cmocka_unit_test(contact_respects_joint_limits),
+        cmocka_unit_test(corrections_are_part_of_the_state),
+        cmocka_unit_test(fixed_and_free_joints_follow_the_pose),
+        cmocka_unit_test(teleported_corrections_go_along),
         cmocka_unit_test(limbs_that_skin_joins_to_another_do_not_turn),
         cmocka_unit_test(settings_without_effect_are_reported),
     };
