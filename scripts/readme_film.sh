@@ -1,5 +1,5 @@
 #!/bin/sh
-# readme_film.sh [PROGRAM] [OUTPUT.webp]: the animated picture of the README: a heavy dancer, linear skinning beside flesh.
+# readme_film.sh [PROGRAM] [OUTPUT.webp]: the animated picture of the README: a heavy man does jumping jacks, linear skinning beside flesh.
 # Needs ../shared/models and ffmpeg with libwebp; fails when the picture is larger than 3 MB.
 set -eu
 
@@ -11,12 +11,12 @@ character=../shared/models/makehuman-cmu-heavy/mh_heavy.glb
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# three seconds of the dance, at the frame rate of the picture
-for solver in lbs layers; do
-    "$cutis" bake "$character" --clip lambada --start 4 --end 7 --fps 15 --solver $solver -q -o "$work/$solver.npy"
+# two seconds in which the arms meet the belly and the man lands, at the frame rate of the picture
+for solver in lbs tissue; do
+    "$cutis" bake "$character" --clip jumping_jacks --start 1.4 --end 3.4 --fps 20 --solver $solver -q -o "$work/$solver.npy"
 done
-"$cutis" render "$character" "linear skinning=$work/lbs.npy" "flesh=$work/layers.npy" --frame 0:44 --fps 15 \
-    --view 60,8 --zoom 1.4 --size 720x460 --style samples:3,no-legend,no-floor -q -o "$work/film.mp4"
+"$cutis" render "$character" "linear skinning=$work/lbs.npy" "flesh=$work/tissue.npy" --frame 0:40 --fps 20 \
+    --view 230,5 --zoom 1.3 --size 760x520 --style samples:2,no-floor -q -o "$work/film.mp4"
 
 # played for ever
 ffmpeg -v error -y -i "$work/film.mp4" -c:v libwebp_anim -loop 0 -quality 88 -compression_level 6 "$work/film.webp"

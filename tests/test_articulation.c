@@ -526,6 +526,25 @@ static void fixed_and_free_joints_follow_the_pose(void **unused)
     cutis_character_destroy(c);
 }
 
+/* A hand that hangs on the hips, as a control of inverse kinematics: a turn of its arm would draw out the wrist. */
+static void limbs_that_skin_joins_to_another_do_not_turn(void **unused)
+{
+    (void)unused;
+    cutis_character *c = test_zoo("man", 0.5);
+    cutis_joint *joints = (cutis_joint *)c->joints;
+    int hand = joint_find(c, "hand_l"), arm = joint_find(c, "upper_arm_l"), forearm = joint_find(c, "forearm_l");
+    for (int i = 0; i < 2; i++) {
+        if (i == 1) joints[hand].parent = 0;
+        machine m = machine_make(c, NULL, 0.005);
+        assert_int_equal(m.a->links[m.a->joint_links[arm]].turns, i == 0);
+        assert_int_equal(m.a->links[m.a->joint_links[forearm]].turns, i == 0);
+        assert_true(m.a->links[m.a->joint_links[joint_find(c, "upper_arm_r")]].turns);
+        assert_true(m.a->links[m.a->joint_links[joint_find(c, "thigh_l")]].turns);
+        machine_free(&m);
+    }
+    cutis_character_destroy(c);
+}
+
 /* A teleported body goes on as at home. */
 static void teleported_corrections_go_along(void **unused)
 {
@@ -604,6 +623,7 @@ int main(void)
         cmocka_unit_test(corrections_are_part_of_the_state),
         cmocka_unit_test(fixed_and_free_joints_follow_the_pose),
         cmocka_unit_test(teleported_corrections_go_along),
+        cmocka_unit_test(limbs_that_skin_joins_to_another_do_not_turn),
         cmocka_unit_test(settings_without_effect_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,7 +146,7 @@ typedef struct cutis_gains {
     char text[400];                             /* "601 of 640 skin intersections removed; belly moves by ..." */
     char missed[240];                           /* what is no better than with linear-blend skinning, or "" */
     int intersections, reference_intersections; /* in the sampled frame in which the reference has the most */
-    double movement;                            /* largest mean displacement of a patch, over the size */
+    double movement;                            /* farthest that a patch moves against the reference, over the size */
     int movement_joint;                         /* the dominant joint of that patch; -1: none */
     char place[128];                            /* description of that patch, or "" */
     int volume_joint; /* the bend that retains the most volume relative to the reference; -1: none */

@@ -129,6 +129,32 @@ static int triangle_link(const link_build *b, int t)
     return joint >= 0 ? b->a->joint_links[joint] : -1;
 }
 
+/*
+ * Limbs whose ends skin joins to another limb: the hoof of a leg that hangs on the root, as a control of inverse
+ * kinematics, or a wing that ends at a leg. A turn of one of the two would draw out the skin between them, so neither
+ * turns. Limbs that skin joins where both begin, as thighs at the crotch, are free. Returns (link_count) by first link.
+ */
+static const uint8_t *find_tied(const link_build *b)
+{
+    const articulation *a = b->a;
+    const mesh *m = b->m;
+    uint8_t *tied = ARENA_ARRAY(b->scratch, uint8_t, a->link_count);
+    for (int e = 0; tied && e < m->edge_count; e++) {
+        int links[2], limbs[2];
+        bool ends = false;
+        for (int i = 0; i < 2; i++) {
+            int joint = b->point_joints[m->edges[2 * (size_t)e + (size_t)i]];
+            links[i] = joint >= 0 ? a->joint_links[joint] : -1;
+            limbs[i] = links[i] >= 0 ? a->links[links[i]].limb : -1;
+            ends |= limbs[i] >= 0 && links[i] != limbs[i];
+        }
+        if (limbs[0] < 0 || limbs[1] < 0 || limbs[0] == limbs[1] || !ends) continue;
+        tied[limbs[0]] = 1;
+        tied[limbs[1]] = 1;
+    }
+    return tied;
+}
+
 static bool weigh_links(link_build *b)
 {
     articulation *a = b->a;
@@ -199,10 +225,12 @@ static bool weigh_links(link_build *b)
 
     /* the trunk stays as it is posed: a turn of it would move all limbs for the sake of one */
     find_trunk(b, carried, total);
+    const uint8_t *tied = find_tied(b);
+    if (!tied) return false;
     for (int l = 0; l < a->link_count; l++) {
         articulation_link *link = &a->links[l];
         link->strength = b->strengths ? b->strengths[link->joint] : 1;
-        link->turns = (!link->trunk && link->parent >= 0) || link->strength < 1;
+        link->turns = (!link->trunk && link->parent >= 0 && !tied[link->limb]) || link->strength < 1;
         a->weak |= link->strength < 1;
     }
     a->hold = a->links[0].strength;

@@ -116,6 +116,8 @@ struct cutis_judge {
     int *patch_first, *patch_points; /* (patch_count + 1), points of each */
     float *patch_width;              /* (patch_count) second extent at rest */
     float *patch_slack;              /* (patch_count) by how much the reference has collapsed in this frame */
+    quat *patch_turns;               /* (patch_count) from rest to the reference in this frame */
+    uint8_t *patch_whole;            /* (patch_count) the reference moves it like one piece in this frame */
     int *point_patch;                /* (point_count) -1: none */
 
     float *points[2];             /* (point_count x 3) result and reference */
@@ -219,6 +221,9 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
     j->patch_points = ARENA_ARRAY(memory, int, points + 1);
     j->patch_width = ARENA_ARRAY(memory, float, points + 1);
     j->patch_slack = ARENA_ARRAY(memory, float, points + 1);
+    j->patch_turns = ARENA_ARRAY(memory, quat, points / PATCH_LEAST + 1);
+    j->patch_whole = ARENA_ARRAY(memory, uint8_t, points / PATCH_LEAST + 1);
+    j->gains.swings = ARENA_ARRAY(memory, gain_swing, points / PATCH_LEAST + 1);
     j->point_patch = ARENA_ARRAY(memory, int, points + 1);
 
     for (int i = 0; i < 2; i++) j->points[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
@@ -421,7 +426,7 @@ static double patch_angle(cutis_judge *j, int patch)
     /* the reference against rest */
     double first, bent, residual, width = patch_extent(r, points, count, &first);
     double lost = (double)j->patch_width[patch] - width;
-    patch_turn(j->m.positions, r, points, count, &bent);
+    j->patch_turns[patch] = patch_turn(j->m.positions, r, points, count, &bent);
     j->patch_slack[patch] = lost > (1 - PATCH_SOUND) * (double)j->patch_width[patch] ? (float)(2 * lost) : 0;
     if (width < PATCH_COLLAPSE * (double)j->patch_width[patch] || width < PATCH_WIDTH * first || bent > PATCH_BENT)
         return -1;
@@ -439,6 +444,7 @@ static void judge_patches(cutis_judge *j, frame_figure *row)
     /* angles of all patches that still have an orientation */
     for (int i = 0; i < j->patch_count; i++) {
         double angle = patch_angle(j, i);
+        j->patch_whole[i] = angle >= 0;
         if (angle < 0) continue;
 
         j->values[count++] = (float)angle;
@@ -856,8 +862,9 @@ void cutis_judge_frame(cutis_judge *j, const float *positions, const float *refe
 
         gains_volumes(&j->gains, j->points[0], j->points[1]);
         for (int i = 0; i < j->patch_count; i++)
-            gains_movement(&j->gains, j->displacement[0], j->patch_points + j->patch_first[i],
-                           j->patch_first[i + 1] - j->patch_first[i]);
+            if (j->patch_whole[i])
+                gains_movement(&j->gains, i, j->displacement[0], j->patch_points + j->patch_first[i],
+                               j->patch_first[i + 1] - j->patch_first[i], j->patch_turns[i]);
     }
 
     j->frame_count++;

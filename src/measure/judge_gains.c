@@ -74,7 +74,7 @@ cutis_result gains_build(judge_gains *g, const mesh *m, const cutis_character *c
                          cutis_error *error)
 {
     enum { SHARED = 4 };
-    *g = (judge_gains){.m = m, .movement_point = -1};
+    *g = (judge_gains){.m = m, .swings = g->swings, .movement_point = -1};
     if (!character->influence_first) return CUTIS_OK;
 
     int joint_count = character->joint_count, found[SHARED];
@@ -122,11 +122,18 @@ void gains_volumes(judge_gains *g, const float *x, const float *r)
     }
 }
 
-void gains_movement(judge_gains *g, const float *displacement, const int *points, int count)
+void gains_movement(judge_gains *g, int patch, const float *displacement, const int *points, int count, quat turn)
 {
     vec3 sum = {0, 0, 0};
     for (int i = 0; i < count; i++) sum = vec3_add(sum, vec3_load(displacement + 3 * (size_t)points[i]));
-    float length = vec3_length(sum) / (float)count;
+    vec3 place = quat_rotate(quat_conjugate(turn), vec3_scale(sum, 1 / (float)count));
+
+    gain_swing *swing = &g->swings[patch];
+    if (!swing->seen) *swing = (gain_swing){true, place, place};
+    swing->low = vec3_min(swing->low, place);
+    swing->high = vec3_max(swing->high, place);
+
+    float length = vec3_distance(swing->low, swing->high);
     if (length <= g->movement) return;
     g->movement = length;
     g->movement_point = points[0];
@@ -168,7 +175,8 @@ static const gain_zone *best_zone(const judge_gains *g)
     for (int i = 0; i < g->zone_count; i++) {
         const gain_zone *zone = &g->zones[i];
         double gain = (fabs(zone->kept[1] - 1) - fabs(zone->kept[0] - 1)) * fabs(zone->rest);
-        if (zone->kept[1] > 1 - MIN_LOSS || zone->kept[0] < MIN_KEPT || gain <= most) continue;
+        if (zone->kept[1] > 1 - MIN_LOSS || zone->kept[0] < MIN_KEPT || zone->kept[0] > 1 + MIN_LOSS || gain <= most)
+            continue;
         most = gain;
         best = zone;
     }
@@ -225,7 +233,7 @@ void gains_finish(const judge_gains *g, const cutis_character *character, const 
         size_t used = strlen(text);
         bend_words(character, parts, zone->joint, place, sizeof place);
         snprintf(text + used, size - used, "%s%s keeps %.0f %% of its volume (skinning: %.0f %%)", used ? "; " : "",
-                 place, 100 * gains->volume, 100 * gains->reference_volume);
+                 place, 100 * MIN(gains->volume, 1.0), 100 * gains->reference_volume);
     }
 
     missed_words(g, character, parts, gains);

@@ -77,7 +77,4 @@ float flesh_map_fat_end(const flesh_map *map, int point, float depth)
     return depth + amount * fabsf(2 * soft - 1) * (to - depth);
 }
 
-double flesh_gravity(double gravity, double unit, double size)
-{
-    return gravity / MAX(unit * size, SMALL_BODY);
-}
+double flesh_gravity(double gravity, double unit, double size) { return gravity / MAX(unit * size, SMALL_BODY); }

@@ -48,7 +48,8 @@ static const cutis_parameter tissue_parameters[TISSUE_PARAMETER_COUNT] = {
                          .help = "Coulomb friction coefficient of the skin"},
     [TISSUE_UNIT] = {FLESH_PARAMETER_UNIT},
     [TISSUE_MUSCLE_BULGE] = {PARAMETER_FLOAT("muscle_bulge", 1, 0, 3, ""), .per_bone = true,
-                             .help = "how much a limb's muscle thickens on the inner side as the joint beyond it bends"},
+                             .help =
+                                 "how much a limb's muscle thickens on the inner side as the joint beyond it bends"},
     [TISSUE_ANATOMY] = {FLESH_PARAMETER_ANATOMY},
     [TISSUE_FATNESS] = {FLESH_PARAMETER_FATNESS},
     [TISSUE_FIRMNESS] = {FLESH_PARAMETER_FIRMNESS},
@@ -178,7 +179,8 @@ const solver solver_tissue = {
              .parameter_count = TISSUE_PARAMETER_COUNT,
              .outputs = tissue_outputs,
              .output_count = TISSUE_OUTPUT_COUNT,
-             .flags = CUTIS_SOLVER_SELF_CONTACT | CUTIS_SOLVER_PREFERRED | CUTIS_SOLVER_BODY | CUTIS_SOLVER_PROP_CONTACT},
+             .flags =
+                 CUTIS_SOLVER_SELF_CONTACT | CUTIS_SOLVER_PREFERRED | CUTIS_SOLVER_BODY | CUTIS_SOLVER_PROP_CONTACT},
     .float_state = true,
     .build = tissue_build,
     .element_count = tissue_element_count,

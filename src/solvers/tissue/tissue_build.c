@@ -17,8 +17,8 @@ static const float MIN_LAYER_SHARE = 1.0f / 12;
 /* A painted freeze of 1 is a tie of this frequency, Hz: stiffer than any tissue. */
 static const double FREEZE_FREQUENCY = 500;
 /*
- * Frequency, Hz, at which flesh decays at the rate that is set. With the default rate and the factors of the anatomy map
- * this is 16 % of critical damping in relaxed fat, 20 % in muscle, 60 % in thin skin over bone.
+ * Frequency, Hz, at which flesh decays at the rate that is set. With the default rate and the factors of the anatomy
+ * map this is 16 % of critical damping in relaxed fat, 20 % in muscle, 60 % in thin skin over bone.
  */
 static const double LOSS_FREQUENCY = 1.6;
 /* Rest shapes that touch: see contact_untangle. In gaps, gaps, sizes. */
@@ -322,8 +322,8 @@ static void columns_place(builder *b)
 
 /*
  * By how much faster than the parameter says the flesh of a column decays. Tissue loses about the same share of its
- * energy in each cycle at any frequency (a constant loss tangent), so its decay rate grows with the frequency at which it
- * swings: that of its layers in series, fixed at the bone. With one rate for all, firm and thin flesh rings.
+ * energy in each cycle at any frequency (a constant loss tangent), so its decay rate grows with the frequency at which
+ * it swings: that of its layers in series, fixed at the bone. With one rate for all, firm and thin flesh rings.
  */
 static float loss_factor(const builder *b, int k, double amount)
 {
@@ -355,7 +355,7 @@ static void moduli_find(builder *b)
             b->moduli[k][l] = square(4 * depth * frequencies[l] * map * (double)b->anatomy.stiffness[l][point]);
         }
         model->dampings[k] = (float)b->build->values[TISSUE_DAMPING] * b->anatomy.damping[point] *
-                              loss_factor(b, k, (double)b->anatomy.amounts[point]);
+                             loss_factor(b, k, (double)b->anatomy.amounts[point]);
         model->friction[k] = (float)kit_point_value(b->build, point, TISSUE_FRICTION);
         model->depths[k] = b->flesh.depths[k];
         model->radii[k] = vec3_distance(b->flesh.axis[k], node_rest(model, k, TISSUE_SKIN));
@@ -671,8 +671,7 @@ static cutis_result model_fill(builder *b, cutis_error *error)
     flesh_map_request map_request = {build, TISSUE_ANATOMY, TISSUE_FATNESS, TISSUE_FIRMNESS, TISSUE_UNIT};
     result = flesh_map_find(&map_request, &b->anatomy, b->scratch, error);
     if (result != CUTIS_OK) return result;
-    model->gravity =
-        (float)flesh_gravity(build->values[TISSUE_GRAVITY], b->anatomy.unit, (double)model->size);
+    model->gravity = (float)flesh_gravity(build->values[TISSUE_GRAVITY], b->anatomy.unit, (double)model->size);
     for (int i = 0; i < build->character->vertex_count; i++)
         model->tissue[i] = b->anatomy.softness[build->character->vertex_points[i]];
     shares_find(b);
