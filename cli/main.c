@@ -15,11 +15,13 @@
     ENTRY(info)         \
     ENTRY(solvers)      \
     ENTRY(bake)         \
+    ENTRY(distil)       \
     ENTRY(measure)      \
     ENTRY(compare)      \
     ENTRY(batch)        \
     ENTRY(rates)        \
     ENTRY(rig)          \
+    ENTRY(grasp)        \
     ENTRY(render)       \
     ENTRY(texture)      \
     ENTRY(studio)       \
