@@ -61,8 +61,8 @@ void skinning_dual(const skinning *s, const float *skin, float *scratch, const c
 void skinning_dual_on(const skinning *s, const float *skin, const int *parents, float *turns, float *scratch,
                       const cutis_jobs *jobs, float *positions);
 /*
- * Only the joints' rotations, with the same memory and the same signs. rotations: (joint_count x 4) quaternions. Returns
- * whether any joint stretches besides.
+ * Only the joints' rotations, with the same memory and the same signs. rotations: (joint_count x 4) quaternions.
+ * Returns whether any joint stretches besides.
  */
 bool skinning_rotations(const skinning *s, const float *skin, const int *parents, float *turns, float *scratch,
                         float *rotations);

@@ -18,7 +18,8 @@
  * Stability. A region pulls with the stiffness of the voxel that it is the region of, where the paper has the stiffness
  * of the voxel that is pulled: then the pulls of a region are in balance. All forces are those of one energy for voxels
  * of mass m |R|, m the voxel's volume and |R| the number of regions that hold it. Leapfrog is stable while the modes of
- * force over mass stay below 4: shape matching has at most its k_s, stretch and volume what a power iteration finds.
+ * force over mass stay below 2 + 2 keep (stiffness_most): shape matching has at most its k_s, stretch and volume what a
+ * power iteration finds.
  */
 #include "solvers/flesh_map.h"
 #include "solvers/lattice/lattice_model.h"

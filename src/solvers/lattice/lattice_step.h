@@ -25,11 +25,11 @@ enum {
 
 typedef struct lattice_state {
     quad *positions, *velocities, *targets;
-    quad *deviations; /* of positions from where flesh rests in the pose, in the frame of the voxel at rest */
-    quad *bulges;     /* (padded) how far flesh rests from its target so that the pose keeps its volume, same frame */
-    float *rotations; /* (4 x padded) of the regions, in the same frame */
-    float *volumes;   /* (padded) of the voxels where flesh rests in the pose, negative where joints mirror */
-    float *joint_turns;    /* (joint_count x 4) memory of skinning_rotations */
+    quad *deviations;   /* of positions from where flesh rests in the pose, in the frame of the voxel at rest */
+    quad *bulges;       /* (padded) how far flesh rests from its target so that the pose keeps its volume, same frame */
+    float *rotations;   /* (4 x padded) of the regions, in the same frame */
+    float *volumes;     /* (padded) of the voxels where flesh rests in the pose, negative where joints mirror */
+    float *joint_turns; /* (joint_count x 4) memory of skinning_rotations */
     lattice_frame *priors; /* (padded) r: how the skeleton turns a voxel in that frame; only with its own shape */
     float *voxels;         /* (count x 3) outputs, scene space */
     float *scene_targets;
