@@ -121,12 +121,6 @@ mat3 mat3_multiply(mat3 a, mat3 b)
 
 mat3 mat3_transpose(mat3 a) { return (mat3){{a.m[0], a.m[3], a.m[6], a.m[1], a.m[4], a.m[7], a.m[2], a.m[5], a.m[8]}}; }
 
-float mat3_determinant(mat3 a)
-{
-    const float *m = a.m;
-    return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
-}
-
 /* ---- rotations ---- */
 
 quat quat_identity(void) { return (quat){0, 0, 0, 1}; }

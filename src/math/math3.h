@@ -91,7 +91,6 @@ static inline vec3 mat3_vector(mat3 a, vec3 p)
 mat3 mat3_identity(void);
 mat3 mat3_multiply(mat3 a, mat3 b);
 mat3 mat3_transpose(mat3 a);
-float mat3_determinant(mat3 a);
 
 /* ---- rotations ---- */
 

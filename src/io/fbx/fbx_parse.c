@@ -444,11 +444,6 @@ static cutis_result text_nodes(text_reader *r, int depth, fbx_node **tail)
 
 /* ---- the whole ---- */
 
-bool fbx_recognize(const void *data, size_t size)
-{
-    return (size >= 20 && memcmp(data, BINARY_MAGIC, 20) == 0) || (size >= 5 && memcmp(data, "; FBX", 5) == 0);
-}
-
 cutis_result fbx_parse(fbx_file *file, const void *data, size_t size, const char *path,
                        const cutis_allocator *allocator, cutis_error *error)
 {

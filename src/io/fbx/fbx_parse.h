@@ -40,8 +40,6 @@ cutis_result fbx_parse(fbx_file *file, const void *data, size_t size, const char
 void fbx_destroy(fbx_file *file);
 /* Bring the tree of a version before 6000 to the form of 6100; part of fbx_parse. */
 cutis_result fbx_lift_old(fbx_file *file);
-/* Whether data starts as an FBX file does. */
-bool fbx_recognize(const void *data, size_t size);
 
 cutis_result fbx_error(const fbx_file *file, cutis_result code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -62,12 +62,6 @@ struct springs_dffd {
     float *shares;    /* of each entry */
 };
 
-const float *springs_dffd_controls(const springs_dffd *d, int *count)
-{
-    *count = d->count;
-    return d->controls;
-}
-
 /* ---- control points ---- */
 
 typedef struct dffd_builder {

@@ -76,8 +76,6 @@ struct springs_metaballs {
     skinning start; /* (2 x used_count x LANES): where points start, then a second place outwards of each */
 };
 
-int springs_metaballs_count(const springs_metaballs *m) { return m->ball_count; }
-
 /* ---- field ---- */
 
 /* Put the balls where the skin matrices take them. */

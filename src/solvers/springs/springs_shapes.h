@@ -130,7 +130,6 @@ size_t springs_metaballs_scratch_size(const springs_metaballs *metaballs);
 /* Fill the marked points; the others stay as they are. */
 void springs_metaballs_evaluate(const springs_metaballs *metaballs, const springs_pose *pose, void *scratch,
                                 const cutis_jobs *jobs, float *points);
-int springs_metaballs_count(const springs_metaballs *metaballs);
 
 /* ---- natural neighbours (springs_sibson.c) ---- */
 
@@ -155,8 +154,6 @@ size_t springs_dffd_scratch_size(const springs_dffd *dffd);
 /* Fill the marked points; the others stay as they are. */
 void springs_dffd_evaluate(const springs_dffd *dffd, const springs_pose *pose, void *scratch, const cutis_jobs *jobs,
                            float *points);
-/* The control points at rest: (count x 3). */
-const float *springs_dffd_controls(const springs_dffd *dffd, int *count);
 
 /* ---- which shape suits a bone (springs_choice.c) ---- */
 
