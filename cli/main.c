@@ -15,6 +15,7 @@
     ENTRY(info)         \
     ENTRY(solvers)      \
     ENTRY(bake)         \
+    ENTRY(distil)       \
     ENTRY(measure)      \
     ENTRY(compare)      \
     ENTRY(batch)        \

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-HEADERS = ["bake", "model", "character", "io", "rig", "measure", "texture", "zoo", "base"]
+HEADERS = ["bake", "distil", "model", "character", "io", "rig", "measure", "texture", "zoo", "base"]
 
 
 def solvers(program, *name):

@@ -5,6 +5,7 @@
 #include "bake.h"
 #include "base.h"
 #include "character.h"
+#include "distil.h"
 #include "grasp.h"
 #include "io.h"
 #include "measure.h"
