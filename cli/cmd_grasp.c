@@ -238,7 +238,7 @@ static const cli_option options[] = {
      .kind = CLI_NUMBER,
      .value = "N",
      .help = "normal force of the thumb, and of the fingers together, newtons (default: twice what holds the weight by "
-             "friction of at most 0.3)",
+             "friction)",
      .min = 0.01,
      .max = 1000},
     {.name = "friction",

@@ -52,8 +52,7 @@ typedef struct cutis_grasp_def {
     const cutis_placed_prop *prop; /* the planner reads its surface and scale, and chooses its place; rigid or soft */
     cutis_grasp_type type;
     cutis_grasp_side side;
-    double force; /* normal force of the thumb, and of the fingers together, newtons; 0: twice the weight's, at friction
-                     0.3 */
+    double force; /* normal force of the thumb, and of the fingers together, newtons; 0: twice what the weight needs */
     double friction;    /* coefficient; negative: the prop's own, else 0.8 */
     double lift;        /* height; negative: one and a half lengths of the hand */
     double unit;        /* metres per unit of the character; 0: guess from the length of the hand */
@@ -86,7 +85,7 @@ typedef struct cutis_grasp {
     double weight;       /* newtons */
     double force;        /* normal force of the thumb and of the fingers together, newtons */
     double force_needed; /* least sum of normal forces that holds the weight; INFINITY: no forces hold it */
-    double score;        /* force closure: 0 none, at most 1; see docs/reference/grasp.md */
+    double score;        /* force closure: 0 none; see docs/reference/grasp.md */
     double bone_depth;   /* depth of the deepest bone in the prop, scene units; 0: none */
     bool force_reached;  /* false: a finger reached its limit, or its bone the prop, at less force */
     int tried;           /* number of placements */

@@ -409,6 +409,7 @@ cutis_result cutis_grasp_try(const cutis_grasp *g, const cutis_jobs *jobs,
     cutis_model_def def = cutis_model_def_default();
     def.character = g->character;
     def.solver = solver->name;
+    def.detail = CUTIS_DETAIL_DRAWN; /* fingers of a person are too thin for the points of its simulation body */
     def.jobs = jobs;
     cutis_result result = run.joints ? cutis_model_build(&def, &run.model, error) : error_memory(error, "a grasp");
     if (result == CUTIS_OK) result = cutis_state_create(run.model, NULL, &run.state, error);

@@ -35,7 +35,9 @@ static const double POWER_BALANCE = 0.7, PINCH_BALANCE = 0.05;
 static const float NARROWEST_BASE = 0.2f;
 /* A force below this share of the largest one means that the finger slips off. */
 static const double SLIPPED_SHARE = 0.7;
-/* Friction that the placement counts on, and the usual force at most: a grasp that needs more is easily lost. */
+/* Bounds of the friction that the usual force is computed from: no prop needs ever more force, none takes the least. */
+static const double SLIPPERY = 0.1, GRIPPY = 0.5;
+/* Friction that the placement counts on: a grasp that needs more is easily lost. */
 static const double SAFE_FRICTION = 0.3;
 /* Rates of the joints of a finger while it closes. */
 static const float RATES[LINK_LIMIT] = {1, 1, 0.67f, 0.67f};
@@ -691,7 +693,7 @@ void grasp_plan_squeeze(const grasp_scene *scene, cutis_grasp_type type, double 
     double weight = scene->mass * 9.81;
 
     /* two opposite sides hold the weight by friction alone, twice */
-    double usual = weight / CLAMP(scene->friction, SAFE_FRICTION / 3, SAFE_FRICTION);
+    double usual = weight / CLAMP(scene->friction, SLIPPERY, GRIPPY);
     plan->force = force > 0 ? force : CLAMP(usual, 0.5, 30.0);
 
     /* which fingers bear */
