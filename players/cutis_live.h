@@ -1,5 +1,5 @@
 /*
- * cutis_live.h: play flesh that `cutis distil` has learned. One file, C99, no library, no allocation.
+ * cutis_live.h: play flesh that `cutis distil` has learned. One file, C99 or C++, no library, no allocation.
  *
  *     cutis_live live;
  *     size_t size;
@@ -137,6 +137,7 @@ static inline bool cutis_live_below(const uint16_t *values, size_t count, int li
 /* Check the data and point into it. False when it is damaged or of another version. */
 static inline bool cutis_live_open(cutis_live *live, const void *data, size_t size)
 {
+    static const cutis_live empty = {0};
     const char *at = (const char *)data;
     if (size < 64) return false;
     for (int k = 0; k < 16; k++)
@@ -148,7 +149,7 @@ static inline bool cutis_live_open(cutis_live *live, const void *data, size_t si
     for (int k = 1; k < 6; k++)
         if (head[k] > (k == 3 ? 100000000u : 65534u) || (head[k] == 0 && k != 4 && k != 5)) return false;
     if (head[1] > 4096) return false;
-    *live = (cutis_live){0};
+    *live = empty;
     live->joint_count = (int)head[1];
     live->point_count = (int)head[2];
     live->vertex_count = (int)head[3];

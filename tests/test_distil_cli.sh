@@ -67,6 +67,10 @@ C
 checks=$((checks + 1))
 cc -std=c99 -Wall -Wextra -Wshadow -Werror -I"$root/players" player.c -o player && ./player || fail "the player in C99"
 
+checks=$((checks + 1))
+printf '#include "cutis_live.h"\nint main() { cutis_live live; return cutis_live_open(&live, "", 0); }\n' >player.cpp
+c++ -std=c++11 -Wall -Wextra -Wno-missing-field-initializers -Werror -I"$root/players" player.cpp -o player_cpp && ./player_cpp || fail "the player in C++"
+
 # JavaScript
 if command -v node >/dev/null 2>&1; then
     cat >player.mjs <<'JS'
