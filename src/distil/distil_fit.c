@@ -12,9 +12,9 @@
 
 enum { FEATURES = CUTIS_LIVE_FEATURES, TRIANGLE = FEATURES * (FEATURES + 1) / 2, BLOCK = 8 };
 /* Strength of the prior that coefficients are 0, in frames. Contact is rare, and must not follow single frames. */
-static const double POSE_RIDGE = 30;
-static const double CONTACT_RIDGE = 500;
-static const double DYNAMICS_RIDGE = 100;
+static const double POSE_RIDGE = 60;
+static const double CONTACT_RIDGE = 4000;
+static const double DYNAMICS_RIDGE = 400;
 /* Scale below which a direction of a skin matrix counts as flat. Skinning shrinks offsets along it, so that large ones
  * would be needed, and blends of opposite twists are flat in single frames. */
 static const double FLATNESS = 0.15;
