@@ -272,7 +272,7 @@ static const cli_option options[] = {
      .letter = 's',
      .kind = CLI_TEXT,
      .value = "S",
-     .help = "solver, or a stack such as layers+slide (default layers; lbs for a mesh without skin weights)"},
+     .help = "solver, or a stack such as tissue+slide (default tissue; lbs for a mesh without skin weights)"},
     CLI_OPTION_CLIP("clip to bake; default: the first"),
     CLI_OPTION_MOTION("use the motion of this file as the clip; a mesh without a skeleton is rigged first; from a "
                       "cache, use its surface (solver slide)"),

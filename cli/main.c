@@ -21,6 +21,7 @@
     ENTRY(batch)        \
     ENTRY(rates)        \
     ENTRY(rig)          \
+    ENTRY(grasp)        \
     ENTRY(render)       \
     ENTRY(texture)      \
     ENTRY(studio)       \

@@ -27,7 +27,7 @@ for name in "$@"; do
     "$clang" -std=c17 -O1 -g -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -fsanitize=address,undefined -c "fuzz/fuzz_$driver.c" \
         -o "build/fuzz/fuzz_$name.o"
     "$cxx" -fsanitize=fuzzer,address,undefined "build/fuzz/fuzz_$name.o" build/fuzz/tree/libcutis_private.a \
-        -o "build/fuzz/fuzz_$name" -ljansson -lldl -lamd $draco -lpthread -lm
+        -o "build/fuzz/fuzz_$name" -ljansson -lz -lldl -lamd $draco -lpthread -lm
     mkdir -p "build/fuzz/$name-corpus" "build/fuzz/$name-seeds"
     case $name in
     gltf)

@@ -5,7 +5,7 @@
 - Solvers never include each other; the program (cli) and the examples use only include/cutis; the program may ask
   base/system.h, the one place for what differs between operating systems.
 - No module names a solver but its own folder, the table, and benchmarks: what others need is declared in its entry.
-- The core needs nothing but libc, libm and threads; jansson stays in io and cli, Draco and meshoptimizer in io, SuiteSparse in rig, Embree and PNG
+- The core needs nothing but libc, libm and threads; jansson stays in io and cli, zlib, Draco and meshoptimizer in io, SuiteSparse in rig, Embree and PNG
   in cli.
 - File names are unique in the tree. Intrinsics stay in src/math/simd*.h. Functions of libm whose bits differ between
   libraries are not called outside src/math. The library does not print, exit, abort or read the environment, and
@@ -20,11 +20,11 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # A module may include itself and those above it.
-ORDER = ["base", "math", "mesh", "character", "limbs", "body", "show", "rig", "contact", "articulation", "solvers", "engine", "io", "retarget", "measure", "zoo",
-         "bake", "distil"]
+ORDER = ["base", "math", "mesh", "character", "limbs", "body", "show", "rig", "contact", "articulation", "solvers", "engine", "io",
+         "retarget", "measure", "zoo", "grasp", "bake", "distil"]
 # Only the engine calls the solver table.
 FORBIDDEN = {("io", "solvers"), ("retarget", "solvers"), ("measure", "solvers"), ("zoo", "solvers"), ("bake", "solvers"),
-             ("distil", "solvers")}
+             ("grasp", "solvers"), ("distil", "solvers")}
 
 STANDARD = set(
     "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic "
@@ -34,7 +34,7 @@ SYSTEM = {
     "base": ["pthread.h", "sched.h"],
     "math": ["immintrin.h", "wasm_simd128.h"],
     "rig": ["suitesparse/"],
-    "io": ["jansson.h", "draco/", "meshoptimizer.h", "cstdio", "exception", "memory"],
+    "io": ["jansson.h", "zlib.h", "draco/", "meshoptimizer.h", "cstdio", "exception", "memory"],
 }
 
 LIBM = "sin cos tan sincos asin acos atan atan2 sinh cosh tanh exp exp2 exp10 expm1 log log2 log10 log1p pow cbrt hypot"

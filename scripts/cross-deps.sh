@@ -87,12 +87,21 @@ else
     rm -rf "$prefix/jansson"
 fi
 
-# zlib and libpng, for pictures; a browser has its own
+# zlib
+extra=""
+library z "$source"/zlib/adler32.c "$source"/zlib/crc32.c "$source"/zlib/deflate.c "$source"/zlib/inf*.c \
+    "$source"/zlib/trees.c "$source"/zlib/zutil.c "$source"/zlib/compress.c "$source"/zlib/uncompr.c
+cp "$source/zlib/zlib.h" "$source/zlib/zconf.h" "$prefix/include"
+cat >"$prefix/lib/pkgconfig/zlib.pc" <<END
+Name: zlib
+Description: compression
+Version: 1.2.13
+Libs: -L$prefix/lib -lz
+Cflags: -I$prefix/include
+END
+
+# libpng, for pictures; a browser has its own
 if [ "$target" != wasm ]; then
-    extra=""
-    library z "$source"/zlib/adler32.c "$source"/zlib/crc32.c "$source"/zlib/deflate.c "$source"/zlib/inf*.c \
-        "$source"/zlib/trees.c "$source"/zlib/zutil.c "$source"/zlib/compress.c "$source"/zlib/uncompr.c
-    cp "$source/zlib/zlib.h" "$source/zlib/zconf.h" "$prefix/include"
     cp "$source/libpng1.6/scripts/pnglibconf.h.prebuilt" "$prefix/include/pnglibconf.h"
     cp "$source/libpng1.6/png.h" "$source/libpng1.6/pngconf.h" "$prefix/include"
     extra="-I$prefix/include -DPNG_ARM_NEON_OPT=0 -DPNG_INTEL_SSE_OPT=0"

@@ -11,7 +11,7 @@ packages=""
 for set in "$@"; do
     case $set in
     build) packages="$packages build-essential cmake ninja-build pkg-config
-        libjansson-dev libsuitesparse-dev libembree-dev libpng-dev libjpeg62-turbo-dev
+        libjansson-dev zlib1g-dev libsuitesparse-dev libembree-dev libpng-dev libjpeg62-turbo-dev
         libdraco-dev libmeshoptimizer-dev" ;;
     demo) packages="$packages python3 ffmpeg" ;;
     test) packages="$packages python3 python3-numpy clang libcmocka-dev ffmpeg"
@@ -38,7 +38,7 @@ done
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     command -v cmake >/dev/null && command -v ninja >/dev/null && command -v pkg-config >/dev/null &&
-        pkg-config --exists jansson libpng && exit 0
+        pkg-config --exists jansson zlib libpng && exit 0
     echo "This system has no apt. cutis needs, under their Debian names (some may be there already):" >&2
     echo $packages >&2
     exit 0

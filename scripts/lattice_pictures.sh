@@ -43,7 +43,7 @@ render man "resolution 32=lattice" --clip jump --frame 1.2s --fps 60 --size 360x
 side_by_side lattice_resolution.png "$work/low.png" "$work/normal.png"
 # Figure 11: dragging
 drag="$work/drag"
-${CC:-cc} -O1 -Iinclude examples/drag.c "$build/libcutis_private.a" -ljansson -lpthread -lm -o "$drag"
+${CC:-cc} -O1 -Iinclude examples/drag.c "$build/libcutis_private.a" -ljansson -lz -lpthread -lm -o "$drag"
 "$drag" bunny spine "$work/drag.pc2"
 render bunny "$work/drag.pc2" --frame 0:100:16 --sheet --style columns:7 --view 50,8 --style no-legend --size 1120x260 -o "$out/lattice_drag.png"
 # Figure 13: with and without secondary motion

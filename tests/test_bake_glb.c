@@ -401,6 +401,61 @@ static void test_an_interrupted_bake_writes_nothing(void **state)
     cutis_character_destroy(c);
 }
 
+/* The height of the hips in a clip's pose, and the lowest vertex that linear skinning shows. */
+static double pose_height(const cutis_character *c, const char *clip, double time, double *root)
+{
+    int index = cutis_character_find_clip(c, clip), hips = 0;
+    while (hips < c->joint_count && strcmp(c->joints[hips].name, "hips") != 0) hips++;
+    assert_true(index >= 0 && hips < c->joint_count);
+    float *positions = malloc((size_t)c->vertex_count * 3 * sizeof(float));
+    float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
+    cutis_pose_sample(c, index, time, joints);
+    *root = (double)joints[12 * hips + 7];
+    play(c, index, time, positions);
+    double lowest = INFINITY;
+    for (int v = 0; v < c->vertex_count; v++) lowest = fmin(lowest, (double)positions[3 * v + 1]);
+    free(positions);
+    free(joints);
+    return lowest;
+}
+
+/* A body that stands in a floor is lifted: the file's clip holds the lift, and the clip as it was stays beside it. */
+static void corrected_poses_are_tracks_of_the_file(void **unused)
+{
+    (void)unused;
+    cutis_character *man = test_zoo("man", 0.3), *loaded = NULL;
+    cutis_prop_request floor = {.name = "floor", .placed = true, .position = {0, 0.1f, 0}};
+    cutis_bake_def def = cutis_bake_def_default();
+    def.character = man;
+    def.clip = "jump";
+    def.end = 0.2;
+    def.solver = "lattice";
+    def.props = &floor;
+    def.prop_count = 1;
+    def.output = "corrected.glb";
+    def.no_verdict = true;
+    cutis_bake_result *result = NULL;
+    cutis_error error;
+    if (cutis_bake(&def, &result, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    assert_true(result->turned_count > 0);
+    cutis_bake_destroy(result);
+    if (cutis_character_load("corrected.glb", NULL, &loaded, &error) != CUTIS_OK) fail_msg("%s", error.text);
+
+    for (int f = 0; f < 6; f++) {
+        double lifted, given, own;
+        double lowest = pose_height(loaded, "jump", f / 30.0, &lifted);
+        double before = pose_height(loaded, "jump.animated", f / 30.0, &given);
+        pose_height(man, "jump", f / 30.0, &own);
+        if (!(fabs(given - own) < 1e-5))
+            fail_msg("frame %d: %g, lifted %g, given %g, lowest %g before %g", f, own, lifted, given, lowest, before);
+        assert_true(lifted > given + 0.02);
+        assert_true(before < 0.02 && lowest > 0.1 - 0.005 * 1.8);
+    }
+    unlink("corrected.glb");
+    cutis_character_destroy(loaded);
+    cutis_character_destroy(man);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +468,7 @@ int main(void)
         cmocka_unit_test(threads_do_not_change_the_file),
         cmocka_unit_test(flat_blends_do_not_blow_up),
         cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(corrected_poses_are_tracks_of_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,6 +211,33 @@ static void rest_pose_gives_the_rest_shape(void **unused)
     bar_free(&t);
 }
 
+/* Local transforms make the pose that the character makes of its own. */
+static void local_transforms_make_a_pose(void **unused)
+{
+    (void)unused;
+    cutis_character *c = test_zoo("man", 0.3);
+    size_t count = 12 * (size_t)c->joint_count;
+    float *made = malloc(count * sizeof(float)), *rest = malloc(count * sizeof(float));
+    cutis_transform *locals = malloc((size_t)c->joint_count * sizeof *locals);
+    for (int j = 0; j < c->joint_count; j++) locals[j] = c->joints[j].rest;
+    cutis_pose_rest(c, rest);
+    cutis_pose_from_locals(c, locals, made);
+    for (size_t k = 0; k < count; k++) assert_true(fabsf(made[k] - rest[k]) < 1e-6f * c->size);
+
+    /* a root that is moved takes all joints along */
+    locals[0].translation[1] += 1;
+    cutis_pose_from_locals(c, locals, made);
+    for (int j = 0; j < c->joint_count; j++) {
+        int root = j;
+        while (c->joints[root].parent >= 0) root = c->joints[root].parent;
+        assert_true(fabsf(made[12 * j + 7] - rest[12 * j + 7] - (root == 0 ? 1 : 0)) < 1e-5f);
+    }
+    free(locals);
+    free(made);
+    free(rest);
+    cutis_character_destroy(c);
+}
+
 /* The next number of a linear congruential sequence, -1 .. 1. */
 static float random_next(uint64_t *random)
 {
@@ -365,6 +392,7 @@ int main(void)
         cmocka_unit_test(coincident_vertices_that_move_apart_stay_apart),
         cmocka_unit_test(clips_interpolate_as_gltf_says),
         cmocka_unit_test(rest_pose_gives_the_rest_shape),
+        cmocka_unit_test(local_transforms_make_a_pose),
         cmocka_unit_test(skinning_agrees_with_a_plain_evaluation),
         cmocka_unit_test(dual_quaternions_keep_the_radius_of_a_twist),
         cmocka_unit_test(a_clip_that_begins_with_a_jump_is_led_in_calmly),

@@ -224,7 +224,7 @@ shows "baking 'flex', the first of" err
 # A character with a skin gets flesh without a word.
 run 0 make arm --resolution 0.3 -o little.glb
 run 0 bake little.glb --clip flex --detail drawn --fps 2 -o t.npy --report t.json -q
-same "$(value solver t.json)" layers "solver of a skinned character"
+same "$(value solver t.json)" tissue "solver of a skinned character"
 # No clip: one frame. No skin: nothing to simulate.
 run 0 bake small.obj -o t.npy --report t.json
 shows "warning: .* has no clip" err

@@ -263,6 +263,11 @@ CUTIS_API void cutis_pose_rest(const cutis_character *character, float *joints);
 CUTIS_API void cutis_pose_sample(const cutis_character *character, int clip, double time, float *joints);
 /* The same, blended with the rest pose per joint: blend 0 is the rest pose, 1 the clip. */
 CUTIS_API void cutis_pose_blend(const cutis_character *character, int clip, double time, float blend, float *joints);
+/*
+ * Convert local transforms (joint_count), as game engines have them, to a pose. A joint without a parent is in the
+ * scene: multiply it by the place of the character in the host's world, or leave that to the host.
+ */
+CUTIS_API void cutis_pose_from_locals(const cutis_character *character, const cutis_transform *locals, float *joints);
 /* Write the morph weights of a clip at `time` seconds: (morph_count), 0 for morphs without a track. */
 CUTIS_API void cutis_pose_morphs(const cutis_character *character, int clip, double time, float *weights);
 

@@ -6,6 +6,7 @@
 #include "base.h"
 #include "character.h"
 #include "distil.h"
+#include "grasp.h"
 #include "io.h"
 #include "measure.h"
 #include "model.h"

@@ -1,5 +1,5 @@
 /*
- * io.h: read and write characters and caches. Only this part of the library needs libjansson.
+ * io.h: read and write characters and caches. Only this part of the library needs libjansson and zlib.
  *
  * Readers check all data: a damaged file causes an error with the location, never a crash. Writers write to a temporary
  * file beside the target and rename it when it is complete. A failed or interrupted run leaves the previous file

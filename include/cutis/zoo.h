@@ -26,7 +26,7 @@ CUTIS_API cutis_zoo_entry cutis_zoo(int index);
 CUTIS_API cutis_result cutis_zoo_make(const char *name, double resolution, const cutis_allocator *allocator,
                                       cutis_character **character, cutis_error *error);
 
-/* The built-in props: cube, ball, table, floor. */
+/* The built-in props: cube, ball, table, floor, block, soft_ball, capsule, can, pencil. */
 CUTIS_API int cutis_zoo_prop_count(void);
 CUTIS_API cutis_zoo_entry cutis_zoo_prop(int index);
 

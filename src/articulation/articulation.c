@@ -5,13 +5,13 @@
  *
  *     sum over links     m / 2h^2 |way(Delta, t) - way~|^2 + J / 2h^2 |turn(Delta) - turn~|^2          inertia
  *                        + s I (D w / h |Delta|^2 + w^2 (1/2 |theta|^2 + 1/4 |theta|^4 / t^2))         joint springs
- *     + M (D w / h |t|^2 + w^2 / 2 |T|^2)                                                            the shift's spring
+ *     + q s M (D w / h |t|^2 + w^2 / 2 |T|^2)                                                        the shift's spring
  *     + sum over contacts  w^2 k s^2 psi((gap - distance) / s)
  *
- * with theta = turn + Delta, T the shift, D the damping over the critical one, way and turn of a link's flesh, and
- * distances linear in Delta and t. way~ and turn~ are where inertia takes the flesh: with the animated motion for a
- * joint of strength s = 1, whose muscles are those that make the clip, and freely in the scene, under gravity, for one
- * of strength 0. The forces of inertia on a joint are the mean of both by its strength.
+ * with theta = turn + Delta, T the shift, q its share, D the damping over the critical one, way and turn of a link's
+ * flesh, and distances linear in Delta and t. way~ and turn~ are where inertia takes the flesh: with the animated
+ * motion for a joint of strength s = 1, whose muscles are those that make the clip, and freely in the scene, under
+ * gravity, for one of strength 0. The forces of inertia on a joint are the mean of both by its strength.
  */
 #include "articulation/articulation.h"
 
@@ -22,9 +22,11 @@ static const double RATE = 15;
 /* Their damping (D) over the critical one: no impact throws a limb further than it is pushed. */
 static const double DAMPING = 2;
 /* Turn at which the joints' springs become twice as stiff, radians: the effort is spread over more joints. */
-static const double STIFFENING_TURN = 0.35;
+static const double STIFFENING_TURN = 0.12;
 /* Turns below this are none, radians: a hair's breadth at the end of an arm is ten thousand times as much. */
 static const double TURN_NONE = 1e-7;
+/* Stiffness of the shift's spring over that of joints: a shift keeps the pose, so it is cheaper than turns. */
+static const double SHIFT_SHARE = 0.25;
 enum { NEWTON_LIMIT = 6, SETTLE_STEPS = 200 };
 static const double SETTLE_INTERVAL = 0.02;
 
@@ -390,7 +392,7 @@ static void add_springs(const articulation *a, const link_state *state, int unkn
                         double gradient[3], double *matrix, int n)
 {
     const bool shift = unknown == a->link_count;
-    double scale = strength_of(a, unknown) * (shift ? a->mass : a->links[unknown].inertia);
+    double scale = strength_of(a, unknown) * (shift ? SHIFT_SHARE * a->mass : a->links[unknown].inertia);
     double damping = 2 * DAMPING * RATE / h, theta[3], t2 = 0;
     for (int k = 0; k < 3; k++) {
         theta[k] = state[unknown].turn[k] + step[k];

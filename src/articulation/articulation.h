@@ -20,18 +20,18 @@
 #include "mesh/mesh.h"
 
 typedef struct articulation_link {
-    int joint;            /* that it turns about */
-    int parent;           /* link; -1: none. A parent comes before its children */
+    int joint;  /* that it turns about */
+    int parent; /* link; -1: none. A parent comes before its children */
     bool turns;
-    double inertia;       /* about the joint, of all flesh that it carries */
-    double mass, spread;  /* of its own flesh: volume, and moment of inertia about its middle */
-    double strength;      /* 0 to 1: of the muscles that hold the pose, see docs/reference/joints.md */
-    double mobility;      /* per mass: of the middle of its flesh, by the links that carry it */
-    bool trunk;           /* carries several limbs, or a link that does */
-    int limb;             /* the first link of its limb; -1: of the trunk */
-    vec3 place, middle;   /* of the joint and of its flesh, at rest */
-    bvh tree;             /* of its skin, at rest; no nodes where it has none */
-    int first_node;       /* of the trees of all links */
+    double inertia;           /* about the joint, of all flesh that it carries */
+    double mass, spread;      /* of its own flesh: volume, and moment of inertia about its middle */
+    double strength;          /* 0 to 1: of the muscles that hold the pose, see docs/reference/joints.md */
+    double mobility;          /* per mass: of the middle of its flesh, by the links that carry it */
+    bool trunk;               /* carries several limbs, or a link that does */
+    int limb;                 /* the first link of its limb; -1: of the trunk */
+    vec3 place, middle;       /* of the joint and of its flesh, at rest */
+    bvh tree;                 /* of its skin, at rest; no nodes where it has none */
+    int first_node;           /* of the trees of all links */
     int box_first, box_count; /* boxes that enclose its skin in any pose */
 } articulation_link;
 
@@ -65,7 +65,7 @@ typedef struct articulation_box {
 typedef struct articulation {
     const cutis_character *character;
     const mesh *surface;
-    skinning points; /* of the surface */
+    skinning points;           /* of the surface */
     const int *first, *joints; /* its weights, as given */
     const float *weights;
     int joint_count, link_count, sample_count, node_count, touch_count, limit_count;
@@ -80,9 +80,10 @@ typedef struct articulation {
     bool *shifts; /* (joint_count) moves with the shift: it carries flesh */
     articulation_box *boxes;
     int *joint_links; /* (joint_count) the link that carries it, -1: none */
-    float *gaps;      /* (sample_count x link_count) distance from the skin of the link at which contact begins; -INFINITY: never */
-    float reach;      /* of the search for contact, beyond the gap */
-    float outside;    /* 1; -1 when the normals of the surface point inwards */
+    float *gaps;   /* (sample_count x link_count) distance from the skin of the link at which contact begins; -INFINITY:
+                      never */
+    float reach;   /* of the search for contact, beyond the gap */
+    float outside; /* 1; -1 when the normals of the surface point inwards */
 } articulation;
 
 /* Velocity of the middle of a link's flesh and of its rotation, scene axes, 1/s. */
@@ -91,8 +92,8 @@ typedef struct link_rate {
 } link_rate;
 
 /*
- * What changes, of one link. The entry behind the last link is the shift of the character: turn and turn_old are lengths
- * in the scene, and the rest is unused.
+ * What changes, of one link. The entry behind the last link is the shift of the character: turn and turn_old are
+ * lengths in the scene, and the rest is unused.
  */
 typedef struct link_state {
     double turn[3], turn_old[3]; /* rotation vectors at the ends of the last substep, radians */
@@ -169,20 +170,20 @@ typedef struct link_frame {
 
 /* Where a link's flesh is, and where inertia takes it in a substep. */
 typedef struct link_motion {
-    double place[3], pose[4];   /* of the middle, and the rotation of the link: x, y, z, w */
-    link_rate held, falling;    /* of the substep: with the animated motion, and without muscles */
+    double place[3], pose[4]; /* of the middle, and the rotation of the link: x, y, z, w */
+    link_rate held, falling;  /* of the substep: with the animated motion, and without muscles */
 } link_motion;
 
 typedef struct articulation_scratch {
-    link_frame *frames;     /* (link_count) */
-    float *joints, *skin;   /* (joint_count x 12) */
-    float *positions;       /* of the surface */
-    vec3 *touches;          /* (touch_count) where they are */
+    link_frame *frames;   /* (link_count) */
+    float *joints, *skin; /* (joint_count x 12) */
+    float *positions;     /* of the surface */
+    vec3 *touches;        /* (touch_count) where they are */
     float *skinning;
     bvh_node *nodes;
-    vec3 *lows, *highs;     /* (link_count) box of the skin */
-    bool *fresh;            /* (link_count) the tree is refitted */
-    int capacity;                   /* of contacts: one for each sample, touch and limit; more props at one place are left out */
+    vec3 *lows, *highs; /* (link_count) box of the skin */
+    bool *fresh;        /* (link_count) the tree is refitted */
+    int capacity;       /* of contacts: one for each sample, touch and limit; more props at one place are left out */
     articulation_contact *contacts; /* (capacity) */
     double *rows;                   /* (capacity x (link_count + 1) x 3) derivatives of the contacts' distances */
     double *step, *gradient, *pull; /* (3 (link_count + 1)) */
@@ -193,7 +194,8 @@ typedef struct articulation_scratch {
 } articulation_scratch;
 
 articulation_scratch articulation_scratch_lay_out(const articulation *a, void *block, size_t *bytes);
-/* Frames of the links, and the corrected pose, for rotation vectors (a stride of `stride` doubles from link to link). */
+/* Frames of the links, and the corrected pose, for rotation vectors (a stride of `stride` doubles from link to link).
+ */
 void articulation_place(const articulation *a, const double *turns, size_t stride, const float *animated,
                         link_frame *frames, float *joints);
 /* A row of derivatives: three for each link, and three for the shift. */

@@ -23,7 +23,10 @@ static const double OWN_FLESH = 0.5;
 /* A limb winds this often around a sample at rest that lies in its flesh; half a turn is a place on its skin. */
 static const double AROUND_AT_REST = 0.2;
 enum { BONE_SAMPLES = 6, LINK_TOUCHES = 48 };
-/* Moment of inertia about the middle over mass and mean square distance of the skin: 0.4 for a ball, 1 for a thin rod. */
+/* A last bone has at least so many, so that one is near its end. */
+enum { LEAF_SAMPLES = 4 };
+/* Moment of inertia about the middle over mass and mean square distance of the skin: 0.4 for a ball, 1 for a thin rod.
+ */
 static const double SOLID = 0.6;
 /* The largest bend of the elbow and of the knee, degrees from straight: American Academy of Orthopaedic Surgeons, 1965.
  */
@@ -301,11 +304,11 @@ static float skin_distance(const link_build *b, int link, vec3 x, float most, do
     return across < 0 ? -hit.distance : hit.distance;
 }
 
-static void add_line(link_build *b, int joint, vec3 from, vec3 to)
+static void add_line(link_build *b, int joint, vec3 from, vec3 to, int least)
 {
     articulation *a = b->a;
     float size = b->c->size;
-    int count = CLAMP((int)(vec3_distance(from, to) / (SAMPLE_SPACING * size)) + 1, 2, BONE_SAMPLES);
+    int count = CLAMP((int)(vec3_distance(from, to) / (SAMPLE_SPACING * size)) + 1, least, BONE_SAMPLES);
 
     for (int i = 0; i < count; i++) {
         vec3 x = vec3_lerp(from, to, ((float)i + 0.5f) / (float)count);
@@ -377,10 +380,10 @@ static bool make_samples(link_build *b)
         for (int child = j + 1; child < c->joint_count; child++) {
             if (c->joints[child].parent != j) continue;
             if (b->reaches[child] >= 0) leaf = false;
-            add_line(b, j, b->places[j], b->places[child]);
+            add_line(b, j, b->places[j], b->places[child], 2);
         }
         vec3 middle = {(float)(sums[j][0] / n), (float)(sums[j][1] / n), (float)(sums[j][2] / n)};
-        if (leaf) add_line(b, j, b->places[j], vec3_madd(middle, vec3_sub(middle, b->places[j]), 0.5f));
+        if (leaf) add_line(b, j, b->places[j], vec3_madd(middle, vec3_sub(middle, b->places[j]), 0.5f), LEAF_SAMPLES);
     }
     drop_bulges(a);
     return true;

@@ -5,7 +5,7 @@
 #include "articulation/articulation.h"
 
 /* Frequency of contact over that of the joints, squared, where the bone lies a scale deep. */
-static const double CONTACT_RATIO = 100;
+static const double CONTACT_RATIO = 400;
 /* Contact with the rim of a link's skin fades between these cosines of its direction against the skin's normal. */
 static const double RIM_NONE = 0.3, RIM_ALL = 0.7;
 

@@ -272,7 +272,7 @@ static cutis_result write_morphs(bake *b)
                                .fps = r->fps,
                                .frame_count = r->frame_count,
                                .frames = b->batch,
-                               .joints = r->turned_count > 0 ? b->poses : NULL,
+                               .joints = r->turned_count > 0 || b->joint_shift > 0 ? b->poses : NULL,
                                .texcoords = b->texcoords,
                                .tolerance = def->tolerance,
                                .target_limit = def->targets,

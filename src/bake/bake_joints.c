@@ -1,6 +1,7 @@
 /*
  * bake_joints.c: the poses that a bake shows, and how contact turned joints away from the motion.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 
 /* A turn that counts, degrees. */
 static const double TURN_COUNTS = 0.2;
+/* A shift that is reported, over the size. */
+static const double SHIFT_COUNTS = 1e-3;
 
 static size_t pose_floats(const bake *b) { return (size_t)b->character->joint_count * 12; }
 
@@ -53,6 +56,28 @@ static double turn_degrees(const cutis_character *c, const float *animated, cons
     quat turn = quat_multiply(b, quat_conjugate(a));
     double sine = sqrt((double)turn.x * turn.x + (double)turn.y * turn.y + (double)turn.z * turn.z);
     return 2 * det_atan2(sine, fabs((double)turn.w)) * 57.295779513082323;
+}
+
+/* How far contact shifts the whole character at most, and the frame. */
+static void find_shift(bake *b)
+{
+    const cutis_character *c = b->character;
+    int worst = 0;
+    for (int f = 0; f < b->result->frame_count; f++)
+        for (int j = 0; j < c->joint_count; j++) {
+            if (c->joints[j].parent >= 0) continue;
+            const float *from = b->animated + (size_t)f * pose_floats(b) + 12 * (size_t)j;
+            const float *to = b->poses + (size_t)f * pose_floats(b) + 12 * (size_t)j;
+            double d = (double)vec3_distance(vec3_make(from[3], from[7], from[11]), vec3_make(to[3], to[7], to[11]));
+            if (!(d / (double)c->size > b->joint_shift)) continue;
+            b->joint_shift = d / (double)c->size;
+            worst = f;
+        }
+    if (!(b->joint_shift > SHIFT_COUNTS)) return;
+    char text[160];
+    snprintf(text, sizeof text, "contact with props shifts the character by up to %.2g %% of the size (frame %d)",
+             100 * b->joint_shift, worst);
+    bake_say(b, CUTIS_BAKE_NOTE, text);
 }
 
 static int compare_turned(const void *a, const void *b)
@@ -134,6 +159,7 @@ cutis_result bake_joints_finish(bake *b)
     cutis_result result = measure_bones(b, b->poses, &r->bones, &r->bone_count);
     if (result == CUTIS_OK) r->bone_names = name_bones(b, r->bones, r->bone_count);
     if (result == CUTIS_OK) result = find_turned(b);
+    if (result == CUTIS_OK) find_shift(b);
     if (result != CUTIS_OK || r->turned_count == 0)
         return result == CUTIS_OK && b->memory->failed ? error_memory(b->error, "a bake") : result;
 

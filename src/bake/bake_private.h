@@ -95,6 +95,7 @@ typedef struct bake {
 
     /* (frames x joint_count x 12) the poses shown, and those of the motion; NULL: nothing is simulated */
     float *poses, *animated;
+    double joint_shift; /* largest distance by which contact shifts a joint without parent, over the size */
 
     /* the verdict: linear skinning beside the solver */
     cutis_judge *judge;

@@ -186,8 +186,9 @@ static void report_pairs(json_text *j, const char *key, const cutis_bone_in_fles
 }
 
 /* Bones that the motion drives into other flesh: those that are there, those that joints keep out, and how. */
-static void report_bones(json_text *j, const cutis_bake_result *r)
+static void report_bones(json_text *j, const bake *b)
 {
+    const cutis_bake_result *r = b->result;
     report_pairs(j, "bones_in_flesh", r->bones, r->bone_names, r->bone_count);
     report_pairs(j, "bones_held_out", r->held, r->held_names, r->held_count);
 
@@ -201,6 +202,7 @@ static void report_bones(json_text *j, const cutis_bake_result *r)
         json_close(j, '}');
     }
     json_close(j, ']');
+    json_put_real(j, "joints_shift", b->joint_shift);
 }
 
 /* The value in force of one parameter. */
@@ -527,7 +529,7 @@ const char *bake_report_make(bake *b)
     if (r->has_loop) report_loop(j, b);
     if (b->character->prop_count) report_props(j, b);
     if (b->touches) report_touch(j, b);
-    if (r->bones) report_bones(j, r);
+    if (r->bones) report_bones(j, b);
     if (r->has_quality) report_quality(j, r);
     if (r->check_count) report_checks(j, r);
     if (r->has_morphs) report_morphs(j, &r->morphs);

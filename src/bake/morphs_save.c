@@ -13,6 +13,7 @@
 
 enum { TARGET_LIMIT = 32 };
 static const double DEFAULT_TOLERANCE = 0.001; /* of the size */
+static const float SHIFT_COUNTS = 1e-5f;       /* of the size: a shift of a joint that gets a track */
 
 static cutis_result check_def(const cutis_morphs_def *def, const char *path, cutis_error *error)
 {
@@ -29,11 +30,12 @@ static cutis_result check_def(const cutis_morphs_def *def, const char *path, cut
     return CUTIS_OK;
 }
 
-/* A joint's rotation against its parent, as like `near` as the sign of a quaternion allows. */
-static quat pose_rotation(const cutis_character *c, const float *pose, int joint, quat near)
+/* A joint's place against its parent, with the sign of its quaternion that is nearer to `near`. */
+static void pose_local(const cutis_character *c, const float *pose, int joint, quat near, vec3 *translation,
+                       quat *rotation)
 {
     mat34 own, parent, inverse;
-    vec3 translation, scale;
+    vec3 scale;
     quat q;
     memcpy(&own, pose + 12 * (size_t)joint, sizeof own);
     if (c->joints[joint].parent >= 0) {
@@ -41,12 +43,41 @@ static quat pose_rotation(const cutis_character *c, const float *pose, int joint
         mat34_inverse(parent, &inverse);
         own = mat34_multiply(inverse, own);
     }
-    mat34_decompose(own, &translation, &q, &scale);
+    mat34_decompose(own, translation, &q, &scale);
     bool far = q.x * near.x + q.y * near.y + q.z * near.z + q.w * near.w < 0;
-    return far ? (quat){-q.x, -q.y, -q.z, -q.w} : q;
+    *rotation = far ? (quat){-q.x, -q.y, -q.z, -q.w} : q;
 }
 
-/* Rotation tracks of the joints whose local rotation is not that of the clip: contact turned them. */
+/* The places of one joint in all frames, and whether contact has turned or shifted it. */
+static void fill_track(const cutis_morphs_def *def, const float *animated, int joint, float *translations,
+                       float *rotations, bool *turned, bool *shifted)
+{
+    const cutis_character *c = def->character;
+    size_t floats = 12 * (size_t)c->joint_count;
+    const mat34 identity = mat34_identity();
+    quat q = quat_identity();
+    *turned = *shifted = false;
+
+    for (size_t f = 0; f < (size_t)def->frame_count; f++) {
+        vec3 given, place;
+        quat own;
+        const float *above =
+            c->joints[joint].parent >= 0 ? def->joints + f * floats + 12 * (size_t)c->joints[joint].parent : identity.m;
+        pose_local(c, animated + f * floats, joint, q, &given, &own);
+        pose_local(c, def->joints + f * floats, joint, f > 0 ? q : own, &place, &q);
+        double same = fabs((double)q.x * own.x + (double)q.y * own.y + (double)q.z * own.z + (double)q.w * own.w);
+        *turned |= same < 1 - 1e-6;
+
+        /* in scene units */
+        mat34 parent;
+        memcpy(&parent, above, sizeof parent);
+        *shifted |= vec3_length(mat34_vector(parent.m, vec3_sub(place, given))) > SHIFT_COUNTS * c->size;
+        memcpy(rotations + 4 * f, &q, sizeof q);
+        vec3_store(translations + 3 * f, place);
+    }
+}
+
+/* Tracks of the joints that contact has turned or shifted away from the clip. */
 static cutis_result make_tracks(const cutis_morphs_def *def, arena *memory, gltf_bake_def *out, cutis_error *error)
 {
     const cutis_character *c = def->character;
@@ -54,7 +85,7 @@ static cutis_result make_tracks(const cutis_morphs_def *def, arena *memory, gltf
     if (!def->joints) return CUTIS_OK;
 
     float *animated = ARENA_ARRAY(memory, float, frames *floats), *times = ARENA_ARRAY(memory, float, frames);
-    cutis_track *tracks = ARENA_ARRAY(memory, cutis_track, c->joint_count);
+    cutis_track *tracks = ARENA_ARRAY(memory, cutis_track, 2 * (size_t)c->joint_count);
     if (memory->failed) return error_memory(error, "the joints' tracks");
     for (int f = 0; f < def->frame_count; f++) {
         times[f] = (float)MAX(def->start + f / def->fps, 0);
@@ -63,25 +94,21 @@ static cutis_result make_tracks(const cutis_morphs_def *def, arena *memory, gltf
     }
 
     for (int j = 0; j < c->joint_count; j++) {
-        float *values = ARENA_ARRAY(memory, float, 4 * frames);
-        if (!values) return error_memory(error, "the joints' tracks");
+        float *rotations = ARENA_ARRAY(memory, float, 4 * frames),
+              *translations = ARENA_ARRAY(memory, float, 3 * frames);
+        if (memory->failed) return error_memory(error, "the joints' tracks");
 
-        bool turned = false;
-        quat q = quat_identity();
-        for (size_t f = 0; f < frames; f++) {
-            quat own = pose_rotation(c, animated + f * floats, j, q);
-            q = pose_rotation(c, def->joints + f * floats, j, f > 0 ? q : own);
-            double same = fabs((double)q.x * own.x + (double)q.y * own.y + (double)q.z * own.z + (double)q.w * own.w);
-            turned |= same < 1 - 1e-6;
-            memcpy(values + 4 * f, &q, sizeof q);
-        }
-        if (turned)
-            tracks[out->track_count++] = (cutis_track){.target = j,
-                                                       .path = CUTIS_PATH_ROTATION,
-                                                       .interpolation = CUTIS_INTERPOLATION_LINEAR,
-                                                       .key_count = def->frame_count,
-                                                       .times = times,
-                                                       .values = values};
+        bool changed[2];
+        fill_track(def, animated, j, translations, rotations, &changed[0], &changed[1]);
+        for (int i = 0; i < 2; i++)
+            if (changed[i])
+                tracks[out->track_count++] =
+                    (cutis_track){.target = j,
+                                  .path = i == 0 ? CUTIS_PATH_ROTATION : CUTIS_PATH_TRANSLATION,
+                                  .interpolation = CUTIS_INTERPOLATION_LINEAR,
+                                  .key_count = def->frame_count,
+                                  .times = times,
+                                  .values = i == 0 ? rotations : translations};
     }
     out->tracks = tracks;
     return CUTIS_OK;

@@ -202,4 +202,12 @@ void cutis_pose_morphs(const cutis_character *character, int clip, double time, 
         if (c->tracks[i].path == CUTIS_PATH_MORPH) track_sample(&c->tracks[i], time, weights + c->tracks[i].target);
 }
 
+void cutis_pose_from_locals(const cutis_character *character, const cutis_transform *locals, float *joints)
+{
+    for (int j = 0; j < character->joint_count; j++) {
+        memcpy(joints + 12 * (size_t)j, &locals[j], LOCAL_FLOATS * sizeof(float));
+        local_to_world(character, j, joints);
+    }
+}
+
 void cutis_pose_rest(const cutis_character *character, float *joints) { cutis_pose_blend(character, -1, 0, 0, joints); }

@@ -458,11 +458,10 @@ void skinning_dual(const skinning *s, const float *skin, float *scratch, const c
  */
 static const float TURN_SIDE = -0.3f, PAIR_SIDE = -0.5f;
 
-void skinning_dual_on(const skinning *s, const float *skin, const int *parents, float *turns, float *scratch,
-                      const cutis_jobs *jobs, float *positions)
+/* Turn the signs of the joints' dual quaternions, in scratch, so that rotations go on from `turns`. */
+static void signs_keep(int joint_count, const int *parents, float *turns, float *scratch)
 {
-    skinning_job job = {s, scratch, duals_find(s, skin, 0, scratch), positions, PAIR_SIDE};
-    for (int j = 1; j < s->joint_count; j++) {
+    for (int j = 1; j < joint_count; j++) {
         /* Joints without a parent follow the first joint: which sign that one has does not matter. */
         float *dq = scratch + COLUMN_FLOATS * j, *last = turns + 4 * j;
         const float *p = scratch + COLUMN_FLOATS * MAX(parents[j], 0);
@@ -476,5 +475,22 @@ void skinning_dual_on(const skinning *s, const float *skin, const int *parents, 
         last[2] = other ? -turn.z : turn.z;
         last[3] = other ? -turn.w : turn.w;
     }
+}
+
+void skinning_dual_on(const skinning *s, const float *skin, const int *parents, float *turns, float *scratch,
+                      const cutis_jobs *jobs, float *positions)
+{
+    skinning_job job = {s, scratch, duals_find(s, skin, 0, scratch), positions, PAIR_SIDE};
+    signs_keep(s->joint_count, parents, turns, scratch);
     parallel_for(jobs, s->count, GRAIN, dual_block, &job);
+}
+
+bool skinning_rotations(const skinning *s, const float *skin, const int *parents, float *turns, float *scratch,
+                        float *rotations)
+{
+    bool stretched = duals_find(s, skin, 2e-6f, scratch) != NULL;
+    signs_keep(s->joint_count, parents, turns, scratch);
+    for (int j = 0; j < s->joint_count; j++)
+        memcpy(rotations + 4 * (size_t)j, scratch + COLUMN_FLOATS * (size_t)j, 4 * sizeof(float));
+    return stretched;
 }

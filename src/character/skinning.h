@@ -42,7 +42,7 @@ vec3 skinning_place(const skinning *s, const float *skin, int position);
 /* A direction at rest as the joints of a position turn it, at its length. */
 vec3 skinning_direction(const skinning *s, const float *skin, int position, vec3 direction);
 
-/* Floats of scratch that the two functions below need. */
+/* Floats of scratch that the functions below need. */
 size_t skinning_scratch_count(const skinning *s);
 
 /* positions: (count x 3). A position without influences stays at rest. */
@@ -60,5 +60,11 @@ void skinning_dual(const skinning *s, const float *skin, float *scratch, const c
  */
 void skinning_dual_on(const skinning *s, const float *skin, const int *parents, float *turns, float *scratch,
                       const cutis_jobs *jobs, float *positions);
+/*
+ * Only the joints' rotations, with the same memory and the same signs. rotations: (joint_count x 4) quaternions. Returns
+ * whether any joint stretches besides.
+ */
+bool skinning_rotations(const skinning *s, const float *skin, const int *parents, float *turns, float *scratch,
+                        float *rotations);
 
 #endif

@@ -337,13 +337,12 @@ static cutis_result build_articulation(cutis_model *m, const cutis_model_def *de
                     flesh ? "" : first->info.name);
     if (!yields || !flesh) return CUTIS_OK;
 
-    bool body = m->stages[0].on_body;
-    const point_weights *w = body ? &m->body_weights : &m->weights;
+    /* on the drawn mesh: the simulation body of a thin finger is coarse, and rigid parts have none */
     articulation_def articulated = {.character = c,
-                                    .surface = body ? &m->body.mesh : &m->mesh,
-                                    .first = w->first,
-                                    .joints = w->joints,
-                                    .weights = w->weights,
+                                    .surface = &m->mesh,
+                                    .first = m->weights.first,
+                                    .joints = m->weights.joints,
+                                    .weights = m->weights.weights,
                                     .strengths = strength ? strengths : NULL,
                                     .props = first->info.flags & CUTIS_SOLVER_PROP_MOTION ? CONTACT_COLLIDERS
                                                                                           : CONTACT_ALL_PROPS};

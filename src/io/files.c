@@ -43,12 +43,27 @@ char *path_stem(arena *memory, const char *path)
 
 /* ---- whole files ---- */
 
+/* One line without control characters. */
+static void print_line(char *text, size_t size, const char *format, va_list arguments)
+{
+    vsnprintf(text, size, format, arguments);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < 32) *c = ' ';
+}
+
+cutis_result file_error(cutis_error *error, cutis_result code, const char *name, const char *format, va_list arguments)
+{
+    char text[480];
+    print_line(text, sizeof text, format, arguments);
+    return error_set(error, code, "%.150s: %s", name, text);
+}
+
 cutis_result file_line_error(cutis_error *error, const char *name, int line, const char *format, ...)
 {
     char text[300];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    print_line(text, sizeof text, format, arguments);
     va_end(arguments);
     return error_set(error, CUTIS_ERROR_FORMAT, "%.150s: line %d: %s", name, line, text);
 }
@@ -509,16 +524,11 @@ void warning_add(warning_list *list, const char *format, ...)
         return;
     }
 
-    /* one line without control characters */
     char text[500];
     va_list arguments;
-
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    print_line(text, sizeof text, format, arguments);
     va_end(arguments);
-
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 32) *c = ' ';
 
     const char *sentence = arena_string(list->memory, text);
     if (sentence) list->sentences[list->count++] = sentence;

@@ -137,6 +137,8 @@ typedef struct warning_list {
     int count, suppressed;
 } warning_list;
 
+/* Set an error "NAME: TEXT", one line without control characters. */
+cutis_result file_error(cutis_error *error, cutis_result code, const char *name, const char *format, va_list arguments);
 void warning_add(warning_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds the sentence about suppressed ones; returns the number of sentences. */
 int warning_finish(warning_list *list);

@@ -1,5 +1,5 @@
 /*
- * zoo_props.c: things to touch, made by code: a soft cube, a rigid ball, a table and a floor.
+ * zoo_props.c: things to touch, made by code: cubes, balls, a can, a capsule, a pencil, a table and a floor.
  */
 #include <string.h>
 
@@ -12,18 +12,83 @@ typedef struct zoo_thing {
     cutis_zoo_entry entry;
     cutis_prop_role role;
     cutis_prop_shape shape;
+    float size[3]; /* as in cutis_prop, for the built-in hand, metres; zeros: half of the usual width */
 } zoo_thing;
 
 static const zoo_thing things[] = {
-    {{"cube", "a soft cube, 6 cm wide for a hand"}, CUTIS_PROP_SOFT, CUTIS_PROP_BOX},
-    {{"ball", "a free rigid ball, 6 cm wide for a hand"}, CUTIS_PROP_RIGID, CUTIS_PROP_SPHERE},
-    {{"table", "a fixed table top"}, CUTIS_PROP_COLLIDER, CUTIS_PROP_BOX},
-    {{"floor", "an infinite floor at the lowest point of the rest pose"}, CUTIS_PROP_COLLIDER, CUTIS_PROP_PLANE},
+    {{"cube", "a soft cube, 6 cm wide for a hand"}, CUTIS_PROP_SOFT, CUTIS_PROP_BOX, {0}},
+    {{"ball", "a free rigid ball, 6 cm wide for a hand"}, CUTIS_PROP_RIGID, CUTIS_PROP_SPHERE, {0}},
+    {{"table", "a fixed table top"}, CUTIS_PROP_COLLIDER, CUTIS_PROP_BOX, {0}},
+    {{"floor", "an infinite floor at the lowest point of the rest pose"}, CUTIS_PROP_COLLIDER, CUTIS_PROP_PLANE, {0}},
+    {{"block", "a rigid cube, 6 cm wide for a hand"}, CUTIS_PROP_RIGID, CUTIS_PROP_BOX, {0}},
+    {{"soft_ball", "a soft ball, 6 cm wide for a hand"}, CUTIS_PROP_SOFT, CUTIS_PROP_SPHERE, {0}},
+    {{"capsule", "a rigid capsule like a bottle, 4.4 cm wide for a hand"},
+     CUTIS_PROP_RIGID,
+     CUTIS_PROP_CAPSULE,
+     {0.022f, 0.040f, 0}},
+    {{"can", "a rigid can, 6 cm wide and 11 cm high for a hand"},
+     CUTIS_PROP_RIGID,
+     CUTIS_PROP_MESH,
+     {0.03f, 0.055f, 0}},
+    {{"pencil", "a rigid pencil, 8 mm wide and 17 cm long for a hand"},
+     CUTIS_PROP_RIGID,
+     CUTIS_PROP_MESH,
+     {0.004f, 0.085f, 0}},
 };
 enum { THING_TABLE = 2, THING_FLOOR = 3 };
 
 /* Half the width of a cube or ball: 3 cm for the built-in hand, whose size is 0.307 m. */
-static const float HALF_WIDTH = 0.03f / 0.307f;
+static const float HAND_SIZE = 0.307f, HALF_WIDTH = 0.03f / 0.307f;
+
+/*
+ * A cylinder of radius 1 from y = -1 to 1: 24 sides, 8 rows, and the middles of its ends. A prop owns no memory, so the
+ * surface is constant and takes its size from the placement.
+ */
+enum { SIDES = 24, ROWS = 8, CYLINDER_POINTS = SIDES * (ROWS + 1) + 2, CYLINDER_TRIANGLES = 2 * SIDES * (ROWS + 1) };
+#define ARC(y)                                                                                                       \
+    1, y, 0, 0.965926f, y, 0.258819f, 0.866025f, y, 0.5f, 0.707107f, y, 0.707107f, 0.5f, y, 0.866025f, 0.258819f, y, \
+        0.965926f
+#define RING(y)                                                                                                    \
+    ARC(y), 0, y, 1, -0.258819f, y, 0.965926f, -0.5f, y, 0.866025f, -0.707107f, y, 0.707107f, -0.866025f, y, 0.5f, \
+        -0.965926f, y, 0.258819f, -1, y, 0, -0.965926f, y, -0.258819f, -0.866025f, y, -0.5f, -0.707107f, y,        \
+        -0.707107f, -0.5f, y, -0.866025f, -0.258819f, y, -0.965926f, 0, y, -1, 0.258819f, y, -0.965926f, 0.5f, y,  \
+        -0.866025f, 0.707107f, y, -0.707107f, 0.866025f, y, -0.5f, 0.965926f, y, -0.258819f
+static const float cylinder_positions[3 * CYLINDER_POINTS] = {RING(-1),
+                                                              RING(-0.75f),
+                                                              RING(-0.5f),
+                                                              RING(-0.25f),
+                                                              RING(0),
+                                                              RING(0.25f),
+                                                              RING(0.5f),
+                                                              RING(0.75f),
+                                                              RING(1),
+                                                              0,
+                                                              -1,
+                                                              0,
+                                                              0,
+                                                              1,
+                                                              0};
+
+/* Side s of row r, seen from outside; the ends are fans. */
+#define SIDE(r, s, t)                                                                                              \
+    (r) * SIDES + (s), ((r) + 1) * SIDES + (s), ((r) + 1) * SIDES + (t), (r)*SIDES + (s), ((r) + 1) * SIDES + (t), \
+        (r)*SIDES + (t)
+#define ALL(M, r)                                                                                                      \
+    M(r, 0, 1), M(r, 1, 2), M(r, 2, 3), M(r, 3, 4), M(r, 4, 5), M(r, 5, 6), M(r, 6, 7), M(r, 7, 8), M(r, 8, 9),        \
+        M(r, 9, 10), M(r, 10, 11), M(r, 11, 12), M(r, 12, 13), M(r, 13, 14), M(r, 14, 15), M(r, 15, 16), M(r, 16, 17), \
+        M(r, 17, 18), M(r, 18, 19), M(r, 19, 20), M(r, 20, 21), M(r, 21, 22), M(r, 22, 23), M(r, 23, 0)
+#define LOW_END(r, s, t) (r), (s), (t)
+#define HIGH_END(r, s, t) (r), ROWS *SIDES + (t), ROWS *SIDES + (s)
+static const int cylinder_triangles[3 * CYLINDER_TRIANGLES] = {ALL(SIDE, 0),
+                                                               ALL(SIDE, 1),
+                                                               ALL(SIDE, 2),
+                                                               ALL(SIDE, 3),
+                                                               ALL(SIDE, 4),
+                                                               ALL(SIDE, 5),
+                                                               ALL(SIDE, 6),
+                                                               ALL(SIDE, 7),
+                                                               ALL(LOW_END, SIDES *(ROWS + 1)),
+                                                               ALL(HIGH_END, SIDES *(ROWS + 1) + 1)};
 static const float TABLE_HALF[3] = {0.5f, 0.03f, 0.5f}; /* over the size */
 static const float TABLE_GAP = 0.003f;                  /* below what stands on it, over the size */
 
@@ -123,6 +188,19 @@ cutis_result cutis_zoo_prop_make(const char *name, const cutis_character *charac
                                          .restitution = -1,
                                          .stiffness = 0.5f},
                                 .place = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
+
+    /* the others have their own measures; a mesh takes them from its placement */
+    float unit = size / HAND_SIZE;
+    for (int k = 0; k < 3 && found->size[0] > 0; k++) prop->prop.size[k] = found->size[k] * unit;
+    if (found->shape == CUTIS_PROP_MESH) {
+        prop->prop.vertex_count = CYLINDER_POINTS;
+        prop->prop.triangle_count = CYLINDER_TRIANGLES;
+        prop->prop.positions = cylinder_positions;
+        prop->prop.triangles = cylinder_triangles;
+        prop->place[0] = prop->prop.size[0];
+        prop->place[5] = prop->prop.size[1];
+        prop->place[10] = prop->prop.size[0];
+    }
 
     /* at its usual place; a table below all that moves */
     vec3 place = usual_place(character, clip, half);

@@ -20,14 +20,11 @@ static const char BINARY_MAGIC[] = "Kaydara FBX Binary  ";
 
 cutis_result fbx_error(const fbx_file *file, cutis_result code, const char *format, ...)
 {
-    char text[300];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    cutis_result result = file_error(file->error, code, file->name, format, arguments);
     va_end(arguments);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 32) *c = ' ';
-    return error_set(file->error, code, "%.150s: %s", file->name, text);
+    return result;
 }
 
 void *fbx_allocate(fbx_file *file, size_t count, size_t size)

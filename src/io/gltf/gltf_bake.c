@@ -366,6 +366,16 @@ static void channel_add(bake_edit *e, int node_index)
     gltf_put(&e->out, target, "path", json_string("weights"));
 }
 
+/*
+ * The node of a joint of the character; -1: the document has none. A document made from the character has its joints as
+ * its first nodes, in their order; its reader may find another root above them.
+ */
+static int joint_node(const bake_edit *e, int joint)
+{
+    if (joint >= (e->generated ? e->character->joint_count : e->reader.joint_count)) return -1;
+    return e->generated ? joint : e->reader.joint_nodes[joint];
+}
+
 /* A joint's track as a channel of the new clip. A node that is given as a matrix cannot be animated as it is. */
 static void track_add(bake_edit *e, const cutis_track *track)
 {
@@ -373,10 +383,10 @@ static void track_add(bake_edit *e, const cutis_track *track)
     static const char *const interpolations[] = {"STEP", "LINEAR", "CUBICSPLINE"};
 
     /* morph weights have a channel of their own; a node that became several joints is written once */
-    if (track->path == CUTIS_PATH_MORPH || track->target >= e->reader.joint_count) return;
-    int index = e->reader.joint_nodes[track->target];
+    int index = track->path == CUTIS_PATH_MORPH ? -1 : joint_node(e, track->target);
+    if (index < 0) return;
     const gltf_node *node = &e->reader.nodes[index];
-    if (node->first_joint != track->target) return; /* a second joint of the same node */
+    if (!e->generated && node->first_joint != track->target) return; /* a second joint of the same node */
 
     /* only translation, rotation and scale can be animated, so a matrix is taken apart */
     if (json_object_get(node->object, "matrix")) {
@@ -429,8 +439,8 @@ static void find_animation(bake_edit *e)
 }
 
 /*
- * Rotations that contact has changed, in place of the clip's. The clip as it was stays behind all others, under its name
- * with ".animated".
+ * Rotations and translations that contact has changed, in place of the clip's. The clip as it was stays behind all
+ * others, under its name with ".animated".
  */
 static void replace_tracks(bake_edit *e)
 {
@@ -442,8 +452,9 @@ static void replace_tracks(bake_edit *e)
 
     for (int t = 0; t < e->targets->track_count && !e->out.failed; t++) {
         const cutis_track *track = &e->targets->tracks[t];
-        if (track->target >= e->reader.joint_count) continue;
-        int own = e->reader.joint_nodes[track->target];
+        int own = joint_node(e, track->target);
+        if (own < 0) continue;
+        const char *changed = track->path == CUTIS_PATH_ROTATION ? "rotation" : "translation";
 
         /* backwards, because channels are removed */
         json_t *channels = json_object_get(e->animation, "channels");
@@ -451,7 +462,7 @@ static void replace_tracks(bake_edit *e)
             json_t *target = json_object_get(json_array_get(channels, c), "target");
             const char *path = gltf_get_string(target, "path");
             const json_t *node = json_object_get(target, "node");
-            if (node && (int)json_integer_value(node) == own && path && strcmp(path, "rotation") == 0)
+            if (node && (int)json_integer_value(node) == own && path && strcmp(path, changed) == 0)
                 json_array_remove(channels, c);
         }
         track_add(e, track);
@@ -512,7 +523,6 @@ static cutis_result edit_clips(bake_edit *e)
 
 /* ---- the whole ---- */
 
-/* A document made from the character has its joints as its first nodes, in their order. */
 static void edit_props(bake_edit *e)
 {
     int count = e->generated ? e->character->joint_count : e->reader.joint_count;
@@ -523,7 +533,7 @@ static void edit_props(bake_edit *e)
     }
 
     /* nodes of the joints */
-    for (int j = 0; j < count; j++) nodes[j] = e->generated ? j : e->reader.joint_nodes[j];
+    for (int j = 0; j < count; j++) nodes[j] = joint_node(e, j);
     gltf_bake_props(&e->out, nodes, count, e->def, e->animation, e->times);
 
     /* An animation that was made for props that stand still. */

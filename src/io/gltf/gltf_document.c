@@ -16,14 +16,11 @@ enum { GLB_MAGIC = 0x46546C67, GLB_JSON = 0x4E4F534A, GLB_BIN = 0x004E4942 };
 
 cutis_result gltf_error(const gltf_document *document, cutis_result code, const char *format, ...)
 {
-    char text[480];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    cutis_result result = file_error(document->error, code, document->name, format, arguments);
     va_end(arguments);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 32) *c = ' ';
-    return error_set(document->error, code, "%.150s: %s", document->name, text);
+    return result;
 }
 
 static size_t gltf_budget(const gltf_document *document)

@@ -17,14 +17,11 @@ void bare_mesh_destroy(bare_mesh *mesh) { arena_destroy(&mesh->memory); }
 
 cutis_result bare_mesh_error(const bare_mesh *mesh, cutis_result code, const char *format, ...)
 {
-    char text[300];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    cutis_result result = file_error(mesh->error, code, mesh->name, format, arguments);
     va_end(arguments);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 32) *c = ' ';
-    return error_set(mesh->error, code, "%.150s: %s", mesh->name, text);
+    return result;
 }
 
 cutis_result bare_mesh_full(const bare_mesh *mesh)

@@ -16,6 +16,10 @@
  *   Verlet. It is of second order, keeps the energy, and is stable as long as no mode has more than 4 / s^2
  *   (lattice_build.c sees to it), so that damping is what the user asked for. Equation 5 on predicted places is
  * implicit Euler, which takes most of the energy in a second. n_total is gone: a shorter substep is its like.
+ * - Targets are turned by blended rotations about the centre of the flesh that has the same weights (Le and Hodgins
+ *   2016, "Real-time skeletal skinning with optimized centers of rotation"), so that a twist does not collapse. The
+ *   centre goes where linear skinning has it. The surface gets the difference from linear skinning like any other
+ *   displacement of its voxels.
  * - All voxels are skinned (equation 3), not only those of the bone layer: this target of a voxel tells how fast its
  *   body part moves. Damping acts on the velocity relative to that, so that a character carried along is not held
  *   back by the air the paper's k_d amounts to.
@@ -230,6 +234,33 @@ static void joints_prepare(const lattice_model *m, const float *skin, lattice_fr
     for (int j = 0; j <= m->joint_count; j++) scales[j] = joint_scale(&joints[j]);
 }
 
+static inline void quaternion_columns(quad q, quad r[3])
+{
+    float x = q[0], y = q[1], z = q[2], w = q[3];
+    r[0] = (quad){1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w), 0};
+    r[1] = (quad){2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w), 0};
+    r[2] = (quad){2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y), 0};
+}
+
+/* Rotations of the joints, which go on from those of the last substep. */
+static void joints_turn(lattice_step_job *job)
+{
+    const lattice_model *m = job->m;
+
+    /* at the end of the frames' memory: each is read before its frame is written */
+    float *rotations = (float *)job->t.turned + 12 * (size_t)m->joint_count;
+    if (m->joint_count)
+        job->stretched = skinning_rotations(&m->surface.base, job->input->skin, m->parents, job->s.joint_turns,
+                                            job->t.skinning, rotations);
+    for (int j = 0; j <= m->joint_count; j++) {
+        const float *q = rotations + 4 * (size_t)j;
+        quad turn = {0, 0, 0, 1};
+        if (j < m->joint_count) turn = (quad){q[0], q[1], q[2], q[3]};
+        job->t.turned[j].b = turn;
+        quaternion_columns(turn, job->t.turned[j].r);
+    }
+}
+
 static inline float quad_dot(quad a, quad b)
 {
     quad products = a * b;
@@ -294,6 +325,43 @@ static inline quad frame_leave(const lattice_frame *frame, quad x)
     return frame->r[0] * x[0] + frame->r[1] * x[1] + frame->r[2] * x[2];
 }
 
+/* Cosine of half the turn between two joints of a voxel beyond which they are blended the other way round (240
+ * degrees).
+ */
+#define PAIR_SIDE -0.5f
+
+static inline float quaternion_dot(quad a, quad b)
+{
+    quad products = a * b;
+    return (products[0] + products[1]) + (products[2] + products[3]);
+}
+
+/* Rotation of the blend of a voxel's joints. */
+static inline void rotation_blend(const lattice_frame *joints_turned, const int *joints, const float *weights,
+                                  quad turned[3])
+{
+    quad first = joints_turned[joints[0]].b, sum = first * weights[0];
+    for (int i = 1; i < LATTICE_JOINTS && weights[i] > 0; i++) {
+        quad other = joints_turned[joints[i]].b;
+        sum += other * (quaternion_dot(other, first) < PAIR_SIDE ? -weights[i] : weights[i]);
+    }
+    float length2 = quaternion_dot(sum, sum);
+    if (!(length2 > 1e-6f)) {
+        sum = first;
+        length2 = 1;
+    }
+    quaternion_columns(sum * (1 / sqrtf(length2)), turned);
+}
+
+/* The same blended as matrices, which is what linear skinning does. */
+static inline void rotation_linear(const lattice_frame *joints_turned, const int *joints, const float *weights,
+                                   quad linear[3])
+{
+    for (int k = 0; k < 3; k++) linear[k] = joints_turned[joints[0]].r[k] * weights[0];
+    for (int i = 1; i < LATTICE_JOINTS && weights[i] > 0; i++)
+        for (int k = 0; k < 3; k++) linear[k] += joints_turned[joints[i]].r[k] * weights[i];
+}
+
 /* Equation 3 for all voxels: targets, how fast they move, and the frames. */
 static void primary_block(void *context, int begin, int end)
 {
@@ -301,32 +369,55 @@ static void primary_block(void *context, int begin, int end)
     const lattice_model *m = job->m;
     quad inverse_h = quad_set(1 / job->h);
     for (int v = begin; v < end; v++) {
-        /* the blend of the joints */
         const int *joints = m->joints + LATTICE_JOINTS * v;
         const float *weights = m->weights + LATTICE_JOINTS * v;
-        lattice_frame map = {{0}, {{0}, {0}, {0}}};
-        float scale = 0;
-        for (int i = 0; i < LATTICE_JOINTS && weights[i] > 0; i++) {
+        lattice_frame map = job->t.joints[joints[0]];
+        float scale = job->t.scales[joints[0]];
+        quad rest = m->rest[v], linear[3], turned[3];
+
+        /* the blend of the joints */
+        bool blended = weights[1] > 0;
+        if (blended) {
+            map.b *= weights[0];
+            for (int k = 0; k < 3; k++) map.r[k] *= weights[0];
+            scale *= weights[0];
+        }
+        for (int i = 1; i < LATTICE_JOINTS && weights[i] > 0; i++) {
             const lattice_frame *joint = &job->t.joints[joints[i]];
             quad w = quad_set(weights[i]);
             map.b += joint->b * w;
             for (int k = 0; k < 3; k++) map.r[k] += joint->r[k] * w;
             scale += weights[i] * job->t.scales[joints[i]];
         }
+        if (fabsf(scale) < 1e-3f) scale = scale < 0 ? -1e-3f : 1e-3f;
 
-        /* the target, and how fast it moves */
-        quad rest = m->rest[v];
+        /* where linear skinning has it, and the target: turned about its centre instead */
         quad target = map.b + map.r[0] * rest[0] + map.r[1] * rest[1] + map.r[2] * rest[2];
+        job->t.skinned[v] = target;
+        const quad *turn = job->t.turned[joints[0]].r;
+        if (blended && scale > 0) {
+            const quad *plain = map.r;
+            quad arm = m->arms[v] * scale;
+            rotation_blend(job->t.turned, joints, weights, turned);
+            if (job->stretched) {
+                rotation_linear(job->t.turned, joints, weights, linear);
+                plain = linear;
+            }
+            for (int k = 0; k < 3; k++) target += (turned[k] - plain[k]) * arm[k];
+            turn = turned;
+        }
         job->t.carried[v] = (target - job->s.targets[v]) * inverse_h;
         job->s.targets[v] = target;
 
         /* the frame; that of the whole body where the lattice has a shape of its own */
-        if (fabsf(scale) < 1e-3f) scale = scale < 0 ? -1e-3f : 1e-3f;
         const lattice_frame *strongest = &job->t.joints[joints[0]];
         if (m->own_shape) {
             lattice_frame own = frame_of(map.r, 1, strongest->r);
             for (int k = 0; k < 3; k++) job->s.priors[v].r[k] = frame_enter(&job->whole, own.r[k] * job->whole_size);
             job->t.turns[v] = job->whole;
+        } else if (scale > 0) {
+            job->t.turns[v].b = (quad){1 / (scale * scale), scale * scale * scale, 0, 0};
+            for (int k = 0; k < 3; k++) job->t.turns[v].r[k] = turn[k] * scale;
         } else {
             job->t.turns[v] = frame_of(map.r, scale, strongest->r);
         }
@@ -513,11 +604,11 @@ static void advance_block(void *context, int begin, int end)
     }
 }
 
-/* How far the voxels are from their targets; shown: the guess, or any other places. */
+/* How far the voxels are from linear skinning; shown: the guess, or any other places. */
 static void displace_block(void *context, int begin, int end)
 {
     lattice_step_job *job = context;
-    for (int v = begin; v < end; v++) job->t.displacements[v] = job->shown[v] - job->s.targets[v];
+    for (int v = begin; v < end; v++) job->t.displacements[v] = job->shown[v] - job->t.skinned[v];
 }
 
 /* The surface without the lattice's doing. */
@@ -544,7 +635,7 @@ static quad point_place(const lattice_step_job *job, const float *base, int poin
     for (int k = 0; k < 3; k++) place[k] = (base[3 * point + k] - m->origin[k]) / m->size;
     for (int i = surface->first[point]; i < surface->first[point + 1]; i++) {
         int v = surface->voxels[i];
-        place += (job->t.guess[v] - job->s.targets[v]) * surface->weights[i];
+        place += (job->t.guess[v] - job->t.skinned[v]) * surface->weights[i];
     }
     return place;
 }
@@ -656,6 +747,7 @@ static void job_prepare(lattice_step_job *job, const void *data, void *state, vo
     /* The regions' padding is computed with; nothing else ever writes it. */
     for (int v = m->count; v < m->padded; v++) job->t.a[v] = (lattice_frame){{0}, {{0}, {0}, {0}}};
     joints_prepare(m, input->skin, job->t.joints, job->t.scales);
+    joints_turn(job);
     job->step = 1;
     if (!m->has_volume)
         for (int v = 0; v < m->padded; v++) job->t.intact[v] = 1;

@@ -418,6 +418,65 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     return CUTIS_OK;
 }
 
+/* ---- centres of rotation ---- */
+
+/* Weights further apart than this share no centre, and voxels among which the centres are summed. */
+#define CENTRE_WIDTH 0.3f
+#define CENTRE_SAMPLES 1024
+
+/* How alike two voxels are moved by pairs of joints, equation 5 of Le and Hodgins 2016 with a kernel of finite width.
+ */
+static float weights_alike(const lattice_layers *layers, int v, int w)
+{
+    const int *joints = layers->joints + LATTICE_JOINTS * (size_t)v,
+              *others = layers->joints + LATTICE_JOINTS * (size_t)w;
+    const float *weights = layers->weights + LATTICE_JOINTS * (size_t)v;
+    float shares[LATTICE_JOINTS], sum = 0;
+    for (int i = 0; i < LATTICE_JOINTS; i++) {
+        shares[i] = 0;
+        for (int k = 0; k < LATTICE_JOINTS; k++)
+            if (others[k] == joints[i]) shares[i] += layers->weights[LATTICE_JOINTS * (size_t)w + k];
+    }
+    for (int i = 0; i < LATTICE_JOINTS; i++)
+        for (int k = 0; k < i; k++) {
+            float apart = (weights[i] * shares[k] - weights[k] * shares[i]) / CENTRE_WIDTH;
+            float near = 1 - apart * apart;
+            if (near > 0) sum += weights[i] * weights[k] * shares[i] * shares[k] * near * near * near;
+        }
+    return sum;
+}
+
+/* The middle of the flesh that has the same weights as a voxel: blended rotations turn the voxel about it. */
+static cutis_result centre_tables(builder *b, cutis_error *error)
+{
+    lattice_model *m = b->model;
+    const lattice_layers *layers = &b->layers;
+    quad *arms = ARENA_ARRAY(b->memory, quad, m->padded);
+    int *parents = ARENA_ARRAY(b->memory, int, m->joint_count + 1);
+    int *blended = ARENA_ARRAY(&b->temporary, int, m->count), blended_count = 0;
+    if (b->memory->failed || b->temporary.failed) return error_memory(error, "the lattice");
+    m->arms = arms;
+    m->parents = parents;
+    for (int j = 0; j < m->joint_count; j++) parents[j] = m->character->joints[j].parent;
+
+    for (int v = 0; v < m->count; v++)
+        if (layers->weights[LATTICE_JOINTS * v + 1] > 0) blended[blended_count++] = v;
+    int stride = (blended_count + CENTRE_SAMPLES - 1) / CENTRE_SAMPLES;
+    for (int i = 0; i < blended_count; i++) {
+        int v = blended[i];
+        quad sum = {0, 0, 0, 0};
+        for (int k = 0; k < blended_count; k += stride) {
+            quad other = m->rest[blended[k]];
+            other[3] = 1;
+            sum += other * (m->masses[blended[k]] * weights_alike(layers, v, blended[k]));
+        }
+        if (!(sum[3] > 1e-9f)) continue;
+        arms[v] = m->rest[v] - sum * (1 / sum[3]);
+        arms[v][3] = 0;
+    }
+    return CUTIS_OK;
+}
+
 /*
  * Masses, centroids and thin axes of the regions: one sweep over the rest shape.
  *
@@ -1009,8 +1068,8 @@ cutis_result lattice_model_build(const solver_build *build, void **data, cutis_e
     m->substep = build->substep;
     builder b = {.build = build, .model = m, .memory = build->memory, .temporary = arena_create(&build->allocator)};
     cutis_result (*const stages[])(builder *, cutis_error *) = {
-        voxels_make,    layers_make,      voxels_order,  anatomy_make,   voxel_tables,  region_tables,
-        stretch_tables, stiffness_tables, volume_tables, surface_tables, contact_tables};
+        voxels_make,   layers_make,    voxels_order,     anatomy_make,  voxel_tables,   centre_tables,
+        region_tables, stretch_tables, stiffness_tables, volume_tables, surface_tables, contact_tables};
     cutis_result result = CUTIS_OK;
     for (int i = 0; i < COUNT_OF(stages) && result == CUTIS_OK; i++) result = stages[i](&b, error);
     arena_destroy(&b.temporary);

@@ -18,6 +18,7 @@ size_t lattice_state_view(const lattice_model *m, void *memory, lattice_state *s
     s->bulges = KIT_CARVE(&block, quad, n);
     s->rotations = KIT_CARVE(&block, float, 4 * n);
     s->volumes = KIT_CARVE(&block, float, n);
+    s->joint_turns = KIT_CARVE(&block, float, 4 * (size_t)m->joint_count);
     s->priors = KIT_CARVE(&block, lattice_frame, m->own_shape ? n : 0);
     s->voxels = KIT_CARVE(&block, float, 3 * (size_t)m->count);
     s->scene_targets = KIT_CARVE(&block, float, 3 * (size_t)m->count);
@@ -50,6 +51,8 @@ size_t lattice_scratch_view(const lattice_model *m, void *memory, lattice_scratc
 
     /* joints, surface and counters */
     s->joints = KIT_CARVE(&block, lattice_frame, (size_t)m->joint_count + 1);
+    s->turned = KIT_CARVE(&block, lattice_frame, (size_t)m->joint_count + 1);
+    s->skinned = KIT_CARVE(&block, quad, n);
     s->displacements = KIT_CARVE(&block, quad, n);
     s->skinning = KIT_CARVE(&block, float, skinning_scratch_count(&m->surface.base));
     s->base = KIT_CARVE(&block, float, 3 * (size_t)m->surface.point_count);

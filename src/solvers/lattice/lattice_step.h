@@ -29,6 +29,7 @@ typedef struct lattice_state {
     quad *bulges;     /* (padded) how far flesh rests from its target so that the pose keeps its volume, same frame */
     float *rotations; /* (4 x padded) of the regions, in the same frame */
     float *volumes;   /* (padded) of the voxels where flesh rests in the pose, negative where joints mirror */
+    float *joint_turns;    /* (joint_count x 4) memory of skinning_rotations */
     lattice_frame *priors; /* (padded) r: how the skeleton turns a voxel in that frame; only with its own shape */
     float *voxels;         /* (count x 3) outputs, scene space */
     float *scene_targets;
@@ -73,7 +74,9 @@ typedef struct lattice_scratch {
     lattice_frame *loans;  /* (loan_most) of the sums */
     lattice_frame *turns;  /* r: the voxel's frame now, its columns times the joints' scale; b: 1 / scale^2, scale^3 */
     lattice_frame *joints; /* (joint_count + 1) skinning maps, in sizes */
-    quad *displacements;   /* of voxels from their targets */
+    lattice_frame *turned; /* (joint_count + 1) r: rotations of the joints, b: the same as quaternions */
+    quad *skinned;         /* where linear skinning has the voxels */
+    quad *displacements;   /* of voxels from there */
     float *skinning;       /* scratch of the surface's skinning */
     float *base;           /* (point_count x 3) the surface without the lattice's doing */
     quad *shares;          /* scratch of the volume constraints */
@@ -92,6 +95,7 @@ typedef struct lattice_step_job {
     lattice_frame reference; /* rigid motion of the body as a whole, from rest place to place */
     lattice_frame whole;     /* its frame */
     float whole_size;        /* its scale */
+    bool stretched;          /* whether any joint does more than turn and move */
     const quad *shown;       /* the voxels that displace_block shows */
     float h;
     float step;    /* share of the forces that is taken: 1, less while settling */

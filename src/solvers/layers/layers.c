@@ -363,8 +363,7 @@ const solver solver_layers = {
              .parameter_count = LAYERS_PARAMETER_COUNT,
              .outputs = layers_outputs,
              .output_count = LAYERS_OUTPUT_COUNT,
-             .flags =
-                 CUTIS_SOLVER_SELF_CONTACT | CUTIS_SOLVER_PREFERRED | CUTIS_SOLVER_BODY | CUTIS_SOLVER_PROP_CONTACT},
+             .flags = CUTIS_SOLVER_SELF_CONTACT | CUTIS_SOLVER_BODY | CUTIS_SOLVER_PROP_CONTACT},
     .float_state = true,
     .build = layers_build,
     .element_count = layers_element_count,
