@@ -666,8 +666,10 @@ static inline bool cutis_live_correct(cutis_live *live, const float *skin)
         float *result = live->skin + 12 * j, v[3], r[9], inverse[12], local[12], turned[12], q[3];
         int parent = live->parents[j];
         bool turns = parent >= 0 && live->turn_limits[j] > 0 && cutis_live_joint_turn(live, j, v) > 1e-14f;
-        bool carried = parent >= 0 && any;
+        bool carried = false;
         for (int k = 0; k < 12; k++) result[k] = own[k];
+        for (int k = 0; k < 12 && parent >= 0 && any; k++)
+            carried = carried || live->skin[12 * parent + k] != skin[12 * parent + k];
         if ((!turns && !carried) || !cutis_live_inverse(skin + 12 * parent, inverse)) continue;
 
         /* relative to the parent; turned about the joint */
