@@ -27,7 +27,7 @@ def main():
     parser.add_argument("--solver", default="tissue")
     parser.add_argument("--detail", default="1500")
     parser.add_argument("--poses", default="600")
-    parser.add_argument("--points", default="900")
+    parser.add_argument("--points", default="300")
     parser.add_argument("--folder", default="distil_table", help="keeps what was simulated")
     parser.add_argument("--no-crossings", action="store_true")
     a = parser.parse_args()
@@ -41,6 +41,9 @@ def main():
 
     # what is learned: from all clips but those of the test
     clips = [clip["name"] for clip in json.loads(cutis("info", a.file, "--json"))["clips"]]
+    unknown = [clip for clip in a.test if clip not in clips]
+    if unknown:
+        sys.exit("distil_table: there is no clip '%s'; there are %s" % (unknown[0], ", ".join(clips)))
     train = [option for clip in clips if clip not in a.test for option in ("--clip", clip)]
     learn = ["distil", a.file, *train, "--solver", a.solver, "--detail", a.detail, "--poses", a.poses, "--points", a.points,
              "--data", path("simulations")]
