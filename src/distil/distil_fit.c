@@ -118,12 +118,13 @@ static vec3 point_displacement(const distil *d, const float *skin, int point, co
     return vec3_make((float)left[0], (float)left[1], (float)left[2]);
 }
 
-/* Offsets that bring the points in the corrected pose to where the teacher has them. */
-static void offsets_find(const distil *d, const float *places, float *offsets)
+/* Offsets that bring the points in the teacher's own pose to where it shows them: what learned turns miss is no flesh.
+ */
+static void offsets_find(const distil *d, const float *skin, const float *places, float *offsets)
 {
     double m[12], limit = MAX_OFFSET * (double)d->character->size;
     for (int i = 0; i < d->point_count; i++) {
-        vec3 way = point_displacement(d, d->live.skin, i, places + 3 * i, NULL, m);
+        vec3 way = point_displacement(d, skin, i, places + 3 * i, NULL, m);
         offset_find(m, (double[3]){(double)way.x, (double)way.y, (double)way.z}, limit, offsets + 3 * i);
     }
 }
@@ -151,7 +152,7 @@ static cutis_result sums_gather(fit_sums *s, float *low, float *high)
 
             float *features = s->features + (size_t)s->count * points * FEATURES;
             float *targets = s->targets + (size_t)s->count * points * 3;
-            offsets_find(d, d->places + frame * points * 3, targets);
+            offsets_find(d, d->shown + frame * (size_t)d->joints.count * 12, d->places + frame * points * 3, targets);
             s->count++;
             for (int i = 0; i < d->point_count; i++, features += FEATURES) {
                 cutis_live_features(&d->live, i, features);
