@@ -357,10 +357,11 @@ static void modelled_flesh_hangs_already(void **unused)
 {
     (void)unused;
     cutis_character *c = make_bar(2);
-    /* three metres per unit: a body of full size, which gets the whole of gravity */
-    const cutis_setting heavy[] = {{"gravity", "9.81"}, {"unit", "3"}};
+    /* three metres per unit: a body of full size, which gets the whole of gravity; so much that the sag is far above
+     * rounding */
+    const cutis_setting heavy[] = {{"gravity", "29.43"}, {"unit", "3"}};
     float *rest = bar_hold(c, heavy, 2, false, 0), *turned = bar_hold(c, heavy, 2, true, 0);
-    float *loaded = bar_hold(c, NULL, 0, false, 2 * 9.81f / 3);
+    float *loaded = bar_hold(c, NULL, 0, false, 2 * 9.81f);
     double moved = 0, sags = 0, apart = 0;
     for (int i = 0; i < 3 * c->vertex_count; i++) {
         double upright = i % 3 == 0 ? (double)turned[i] : -(double)turned[i];
