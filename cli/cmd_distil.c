@@ -201,8 +201,8 @@ static const cli_option options[] = {
     {.name = "points",
      .kind = CLI_INTEGER,
      .value = "N",
-     .help = "surface points that learn; 300 for phones",
-     .fallback = "900",
+     .help = "surface points that learn; 120 for phones",
+     .fallback = "300",
      .min = 16,
      .max = 20000},
     {.name = "terms",
@@ -243,7 +243,7 @@ const cli_command cmd_distil = {
         "players "
         "fade to skinning.",
     .examples = "cutis distil hero.glb -o hero_live.glb\n"
-                "cutis distil hero.glb --points 300 -o hero_phone.glb\n"
+                "cutis distil hero.glb --points 120 -o hero_phone.glb\n"
                 "cutis distil hero_live.glb --play walk -o walk.npy",
     .options = options,
     .option_count = CLI_COUNT(options),

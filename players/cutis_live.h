@@ -1,5 +1,5 @@
 /*
- * cutis_live.h: play flesh that `cutis distil` has learned. One file, C99, no library, no allocation.
+ * cutis_live.h: play flesh that `cutis distil` has learned. One file, C99 or C++, no library, no allocation.
  *
  *     cutis_live live;
  *     size_t size;
@@ -137,6 +137,7 @@ static inline bool cutis_live_below(const uint16_t *values, size_t count, int li
 /* Check the data and point into it. False when it is damaged or of another version. */
 static inline bool cutis_live_open(cutis_live *live, const void *data, size_t size)
 {
+    static const cutis_live empty = {0};
     const char *at = (const char *)data;
     if (size < 64) return false;
     for (int k = 0; k < 16; k++)
@@ -148,7 +149,7 @@ static inline bool cutis_live_open(cutis_live *live, const void *data, size_t si
     for (int k = 1; k < 6; k++)
         if (head[k] > (k == 3 ? 100000000u : 65534u) || (head[k] == 0 && k != 4 && k != 5)) return false;
     if (head[1] > 4096) return false;
-    *live = (cutis_live){0};
+    *live = empty;
     live->joint_count = (int)head[1];
     live->point_count = (int)head[2];
     live->vertex_count = (int)head[3];
@@ -665,8 +666,10 @@ static inline bool cutis_live_correct(cutis_live *live, const float *skin)
         float *result = live->skin + 12 * j, v[3], r[9], inverse[12], local[12], turned[12], q[3];
         int parent = live->parents[j];
         bool turns = parent >= 0 && live->turn_limits[j] > 0 && cutis_live_joint_turn(live, j, v) > 1e-14f;
-        bool carried = parent >= 0 && any;
+        bool carried = false;
         for (int k = 0; k < 12; k++) result[k] = own[k];
+        for (int k = 0; k < 12 && parent >= 0 && any; k++)
+            carried = carried || live->skin[12 * parent + k] != skin[12 * parent + k];
         if ((!turns && !carried) || !cutis_live_inverse(skin + 12 * parent, inverse)) continue;
 
         /* relative to the parent; turned about the joint */

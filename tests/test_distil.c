@@ -196,6 +196,81 @@ static void poses_outside_the_range_fade_to_skinning(void **state)
     cutis_character_destroy(arm);
 }
 
+/* Give every joint the same turn per depth, drive an arm into the trunk, and look at what turns. */
+static void contact_turns_limbs_about_their_joints(void **state)
+{
+    (void)state;
+    cutis_character *man;
+    assert_int_equal(cutis_zoo_make("man", 0.4, NULL, &man, NULL), CUTIS_OK);
+    cutis_distil_def def = small_def(man, "lbs");
+    def.points = 240;
+    cutis_distil_result *result = distil(&def);
+    player p = player_open(result);
+    float *joints = malloc((size_t)man->joint_count * 12 * sizeof *joints);
+    int arm = -1;
+    for (int j = 0, listed = 0; j < man->joint_count; j++) {
+        if (!man->joints[j].deforms) continue;
+        if (strcmp(man->joints[j].name, "upper_arm_l") == 0) arm = listed;
+        listed++;
+    }
+    assert_true(arm >= 0);
+    int patches = p.live.patch_counts[0] + p.live.patch_counts[1];
+    ((float *)(uintptr_t)p.live.turn_limits)[arm] = 0.25f;
+    ((float *)(uintptr_t)p.live.turn_scales)[3 * arm] = 1;
+    for (int k = 0; k < patches; k++) ((int16_t *)(uintptr_t)p.live.turns)[3 * arm * patches + k] = 100;
+
+    /* at rest nothing touches: no joint turns, to the bit */
+    cutis_pose_rest(man, joints);
+    player_pose(&p, man, joints);
+    cutis_live_update(&p.live, p.skin, 0);
+    assert_memory_equal(p.live.skin, p.skin, (size_t)p.live.joint_count * 12 * sizeof(float));
+
+    /* the arm and all below it a quarter of the shoulder's height towards the middle: inside the trunk */
+    const float *pivot = p.live.pivots + 3 * arm;
+    for (int j = 0; j < p.live.joint_count; j++) {
+        int above = j;
+        while (above > arm) above = p.live.parents[above];
+        if (above == arm) p.skin[12 * j + 3] -= pivot[0];
+    }
+    cutis_live_update(&p.live, p.skin, 0);
+    float moved = 0, pivot_moved = 0, others = 0;
+    for (int j = 0; j < p.live.joint_count; j++) {
+        int above = j;
+        while (above > arm) above = p.live.parents[above];
+        for (int k = 0; k < 12; k++) {
+            float change = fabsf(p.live.skin[12 * j + k] - p.skin[12 * j + k]);
+            if (above == arm) moved = fmaxf(moved, change);
+            if (above != arm) others = fmaxf(others, change);
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        float places[2];
+        for (int n = 0; n < 2; n++) {
+            const float *m = (n ? p.live.skin : p.skin) + 12 * arm + 4 * k;
+            places[n] = m[0] * pivot[0] + m[1] * pivot[1] + m[2] * pivot[2] + m[3];
+        }
+        pivot_moved = fmaxf(pivot_moved, fabsf(places[1] - places[0]));
+    }
+    assert_true(moved > 0.05f);
+    assert_true(pivot_moved < 1e-5f * man->size);
+    assert_true(others == 0);
+
+    /* the limit: the cosine of 0.25 radians */
+    float relative[9], own[9], before[9];
+    cutis_live_rotation(p.live.skin + 12 * arm, own);
+    cutis_live_rotation(p.skin + 12 * arm, before);
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++)
+            relative[3 * a + b] =
+                own[3 * a] * before[3 * b] + own[3 * a + 1] * before[3 * b + 1] + own[3 * a + 2] * before[3 * b + 2];
+    assert_true(relative[0] + relative[4] + relative[8] > 1 + 2 * cosf(0.2501f));
+
+    free(joints);
+    player_close(&p);
+    cutis_distil_destroy(result);
+    cutis_character_destroy(man);
+}
+
 static void damaged_data_is_refused_or_harmless(void **state)
 {
     (void)state;
@@ -421,6 +496,7 @@ int main(void)
         cmocka_unit_test(player_of_the_file_equals_the_library),
         cmocka_unit_test(rest_pose_has_no_offsets),
         cmocka_unit_test(poses_outside_the_range_fade_to_skinning),
+        cmocka_unit_test(contact_turns_limbs_about_their_joints),
         cmocka_unit_test(damaged_data_is_refused_or_harmless),
         cmocka_unit_test(oscillators_do_not_depend_on_the_frame_rate_and_decay),
         cmocka_unit_test(learned_flesh_is_nearer_to_the_teacher_than_skinning),

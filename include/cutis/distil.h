@@ -35,8 +35,8 @@ enum {
 
 enum {
     CUTIS_DISTIL_POSES = 600,       /* default number of simulated poses */
-    CUTIS_DISTIL_POINTS = 900,      /* default number of surface points */
-    CUTIS_DISTIL_PHONE_POINTS = 300 /* for phones: a third of the cost and memory per point */
+    CUTIS_DISTIL_POINTS = 300,      /* default number of surface points */
+    CUTIS_DISTIL_PHONE_POINTS = 120 /* for phones */
 };
 
 typedef struct cutis_distil_def {

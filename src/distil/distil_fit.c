@@ -12,9 +12,9 @@
 
 enum { FEATURES = CUTIS_LIVE_FEATURES, TRIANGLE = FEATURES * (FEATURES + 1) / 2, BLOCK = 8 };
 /* Strength of the prior that coefficients are 0, in frames. Contact is rare, and must not follow single frames. */
-static const double POSE_RIDGE = 30;
-static const double CONTACT_RIDGE = 500;
-static const double DYNAMICS_RIDGE = 100;
+static const double POSE_RIDGE = 60;
+static const double CONTACT_RIDGE = 4000;
+static const double DYNAMICS_RIDGE = 400;
 /* Scale below which a direction of a skin matrix counts as flat. Skinning shrinks offsets along it, so that large ones
  * would be needed, and blends of opposite twists are flat in single frames. */
 static const double FLATNESS = 0.15;
@@ -118,12 +118,13 @@ static vec3 point_displacement(const distil *d, const float *skin, int point, co
     return vec3_make((float)left[0], (float)left[1], (float)left[2]);
 }
 
-/* Offsets that bring the points in the corrected pose to where the teacher has them. */
-static void offsets_find(const distil *d, const float *places, float *offsets)
+/* Offsets that bring the points in the teacher's own pose to where it shows them: what learned turns miss is no flesh.
+ */
+static void offsets_find(const distil *d, const float *skin, const float *places, float *offsets)
 {
     double m[12], limit = MAX_OFFSET * (double)d->character->size;
     for (int i = 0; i < d->point_count; i++) {
-        vec3 way = point_displacement(d, d->live.skin, i, places + 3 * i, NULL, m);
+        vec3 way = point_displacement(d, skin, i, places + 3 * i, NULL, m);
         offset_find(m, (double[3]){(double)way.x, (double)way.y, (double)way.z}, limit, offsets + 3 * i);
     }
 }
@@ -151,7 +152,7 @@ static cutis_result sums_gather(fit_sums *s, float *low, float *high)
 
             float *features = s->features + (size_t)s->count * points * FEATURES;
             float *targets = s->targets + (size_t)s->count * points * 3;
-            offsets_find(d, d->places + frame * points * 3, targets);
+            offsets_find(d, d->shown + frame * (size_t)d->joints.count * 12, d->places + frame * points * 3, targets);
             s->count++;
             for (int i = 0; i < d->point_count; i++, features += FEATURES) {
                 cutis_live_features(&d->live, i, features);

@@ -9,6 +9,9 @@
 #include "distil/distil_private.h"
 
 static const double TURN_RIDGE = 0.1;
+/* Strength of the prior that joints do not turn: frames in which every patch has this depth. */
+static const double TURN_FRAMES = 200;
+static const double TURN_DEPTH = 0.02;
 static const double MIN_TURN = 1e-3; /* radians; joints that turn less in all frames do not turn */
 
 /* Relative to the parent: parent^T own. */
@@ -71,7 +74,7 @@ static void row_solve(distil *d, const turn_sums *s, int row, long frames)
     double *x = s->products + (size_t)row * n, trace = 0, largest = 0;
     memcpy(s->scratch, s->squares, n * n * sizeof *s->scratch);
     for (size_t k = 0; k < n; k++) trace += s->squares[k * n + k];
-    double ridge = TURN_RIDGE * trace / (double)n;
+    double ridge = TURN_RIDGE * trace / (double)n + TURN_FRAMES * TURN_DEPTH * TURN_DEPTH;
     for (size_t k = 0; k < n; k++) s->scratch[k * n + k] += ridge + 1e-12 * (double)frames;
     if (!cholesky_solve(s->scratch, x, s->n)) memset(x, 0, n * sizeof *x);
 

@@ -263,7 +263,9 @@ export class LiveFlesh {
         squares += v[axis] ** 2;
       }
       const turns = limit > 0 && squares > 1e-14;
-      if ((!turns && !any) || !invert(skin, 12 * parent, inverse)) continue;
+      let carried = false;
+      for (let k = 12 * parent; k < 12 * parent + 12 && any; k++) carried ||= this.skin[k] !== skin[k];
+      if ((!turns && !carried) || !invert(skin, 12 * parent, inverse)) continue;
 
       multiply(inverse, 0, skin, 12 * j, local, 0);
       if (turns) {
