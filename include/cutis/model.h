@@ -310,7 +310,7 @@ typedef struct cutis_step_stats {
     double residual;                 /* of the last substep, in a unit of the solver; 0 when it has none */
     int unconverged;                 /* substeps that did not meet the tolerance within the iteration limit */
     int repairs;                     /* non-finite values reset */
-    int limited;                     /* points clamped towards linear skinning, see docs/BODY.md */
+    int limited;                     /* points clamped towards linear skinning, see docs/reference/body.md */
     int limited_vertex;              /* a vertex of the most clamped point; -1: none */
     double part_ms[CUTIS_MAX_PARTS]; /* time of each phase in cutis_solver_info.parts; summed over the stack */
 } cutis_step_stats;

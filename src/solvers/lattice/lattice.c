@@ -3,7 +3,7 @@
  *
  * Iwamoto, Shum, Yang, Morishima 2015, "Multi-layer lattice model for real-time dynamic character deformation".
  * A substep is Algorithm 1 with stretch, volume and lattice shape matching taken once, at its start.
- * The other files of this folder hold its parts, each with its departures from the paper; docs/solvers/lattice.md
+ * The other files of this folder hold its parts, each with its departures from the paper; docs/reference/solvers/lattice.md
  * tells the whole. Departures in this file:
  *
  * - The surface is the file's own skinning plus what the lattice adds (lattice_embed.c), and voxels are skinned with
