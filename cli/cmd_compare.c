@@ -679,8 +679,8 @@ const cli_command cmd_compare = {
         "the size; turned: 95th percentile of the rotation of patches against it, in degrees; torn: share of nearby "
         "points that are torn apart. memory: of model and state. The size is the bounding-box diagonal at rest.",
     .examples = "cutis compare arm --clip flex -o out/arm\n"
-                "cutis compare hero.glb --solvers lbs,layers,layers+slide -o out/hero\n"
-                "cutis compare hero.glb --solvers layers --amount 0,1,2 -o out/hero",
+                "cutis compare hero.glb --solvers lbs,tissue,tissue+slide -o out/hero\n"
+                "cutis compare hero.glb --solvers tissue --amount 0,1,2 -o out/hero",
     .options = options,
     .option_count = CLI_COUNT(options),
     .positional_min = 1,

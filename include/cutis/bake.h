@@ -91,7 +91,7 @@ typedef struct cutis_bake_def {
     int prop_count;
 
     /* ---- the simulation ---- */
-    const char *solver;            /* name or stack ("layers+slide"); NULL: chosen for the character */
+    const char *solver;            /* name or stack ("tissue+slide"); NULL: chosen for the character */
     const cutis_setting *settings; /* (setting_count), as in cutis_model_def */
     int setting_count;
     double substep;               /* seconds; 0 = the solver's default */

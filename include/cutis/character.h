@@ -101,8 +101,8 @@ typedef struct cutis_morph {
 } cutis_morph;
 
 /*
- * A parameter as text. Keys: "stiffness"; "bones.NAME.stiffness" for one joint; "layers.stiffness" and
- * "layers.bones.NAME.stiffness" for one solver.
+ * A parameter as text. Keys: "fat_stiffness"; "bones.NAME.fat_stiffness" for one joint; "tissue.fat_stiffness" and
+ * "tissue.bones.NAME.fat_stiffness" for one solver.
  */
 typedef struct cutis_setting {
     const char *key;

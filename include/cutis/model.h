@@ -144,7 +144,7 @@ enum { CUTIS_DETAIL_DRAWN = -1, CUTIS_DETAIL_DRAFT = 1500, CUTIS_DETAIL_DEFAULT 
 
 typedef struct cutis_model_def {
     const cutis_character *character; /* must outlive the model */
-    const char *solver;               /* "layers", or a stack "layers+slide": a body solver, then surface solvers */
+    const char *solver;               /* "tissue", or a stack "tissue+slide": a body solver, then surface solvers */
     double substep;                   /* seconds, 0.0005 to 0.05; 0 = the solver's default; of a stack: the body's */
     const cutis_setting *settings;    /* override the character's own; the last of equal keys applies */
     int setting_count;
@@ -279,13 +279,13 @@ typedef struct cutis_step_input {
     /*
      * Acceleration of the flesh during this step, scene units/s2, in addition to the motion of the bones and the
      * solver's own gravity. For a braking vehicle, pass the opposite of the vehicle's acceleration. It acts on all
-     * flesh under layers and lattice, on the skin along the body under slide, and on free props under springs.
-     * Geometric solvers ignore it.
+     * flesh under tissue, layers and lattice, on the skin along the body under slide, and on free props under
+     * springs. Geometric solvers ignore it.
      */
     float acceleration[3];
     /*
      * Velocity of the air, scene units/s. Its pressure acts on the surfaces that face it; flesh is a thousand times as
-     * dense as air. Layers and lattice use it.
+     * dense as air. Tissue, layers and lattice use it.
      */
     float wind[3];
     /*

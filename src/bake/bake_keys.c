@@ -50,7 +50,7 @@ cutis_result bake_keys_check(const bake *b)
         double last = cutis_bake_key_value(def->keys, def->key_count, name, b->result->start + b->period, 0);
         if (first != last)
             return error_set(b->error, CUTIS_ERROR_ARGUMENT,
-                             "a loop ends as it begins: '%s' is %.9g at its start and %.9g at its end", name, first,
+                             "the keys of a loop must be equal at both ends: '%s' is %.9g at its start and %.9g at its end", name, first,
                              last);
     }
 

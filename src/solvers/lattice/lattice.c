@@ -4,7 +4,7 @@
  * Iwamoto, Shum, Yang, Morishima 2015, "Multi-layer lattice model for real-time dynamic character deformation".
  * A substep is Algorithm 1 with stretch, volume and lattice shape matching taken once, at its start.
  * The other files of this folder hold its parts, each with its departures from the paper; docs/reference/solvers/lattice.md
- * tells the whole. Departures in this file:
+ * describes the method. Departures in this file:
  *
  * - The surface is the file's own skinning plus what the lattice adds (lattice_embed.c), and voxels are skinned with
  *   the file's weights, unless `weights` asks for those of equation 1.
@@ -65,7 +65,7 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     [LATTICE_SKIN_LAYER] = {PARAMETER_BOOL("skin_layer", 1), .former = "skin",
                             .help = "whether the outermost voxels are a skin layer"},
     [LATTICE_MIXED] = {PARAMETER_BOOL("mixed", 1),
-                       .help = "voxels between two inner layers are of both, by their share"},
+                       .help = "voxels on the border of two inner layers have the mean of their properties"},
     [LATTICE_STIFFNESS] = {PARAMETER_FLOAT("muscle_stiffness", 6, 0.5, 200, "Hz"), .per_bone = true,
                            .help = "stiffness of muscle"},
     [LATTICE_STIFFNESS + 1] = {PARAMETER_FLOAT("fat_stiffness", 3, 0.5, 200, "Hz"), .per_bone = true,
@@ -92,21 +92,21 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
                                                .role = CUTIS_PARAMETER_DAMPING, .help = "damping of skin"},
     [LATTICE_GAIN] = {PARAMETER_FLOAT("gain", 1, 0, 4, ""), .per_bone = true,
                       .help =
-                          "factor on the stiffness k_s of every layer; what it makes unstable stays so, as with the "
-                          "paper's own values"},
+                          "factor on the stiffness k_s of every layer; not stabilised: large values may diverge, as in "
+                          "the paper"},
     [LATTICE_INERTIA] = {PARAMETER_FLOAT("inertia", 0.3, 0, 1, ""), .per_bone = true,
                          .help = "share of a body part's acceleration that its flesh feels; less jiggles less"},
     [LATTICE_GIVE] = {PARAMETER_FLOAT("give", 0.5, 0.01, 10, ""), .per_bone = true,
                       .help = "maximum displacement of flesh from its skinned position, divided by the flesh depth"},
     [LATTICE_STRETCH] = {PARAMETER_FLOAT("stretch_stiffness", 0, 0, 1000, "Hz"),
-                         .help = "stiffness of the stretch constraints; 0 leaves them out"},
+                         .help = "stiffness of the stretch constraints; 0 disables them"},
     [LATTICE_NEIGHBOUR_SET] = {PARAMETER_CHOICE("neighbours", 2, "6|14|20|26"),
-                               .help = "how many neighbours stretch constraints run to: faces; and corners; edges, "
+                               .help = "number of neighbours with stretch constraints: faces; faces and corners; edges, "
                                        "corners and missing ones; all"},
     [LATTICE_VOLUME] = {PARAMETER_FLOAT("volume_stiffness", 40, 0, 1000, "Hz"),
-                        .help = "stiffness of the volume constraints; 0 leaves them out"},
+                        .help = "stiffness of the volume constraints; 0 disables them"},
     [LATTICE_SHAPE] = {PARAMETER_CHOICE("shape", LATTICE_SHAPE_SKINNING, "skinning|lattice"),
-                       .help = "where flesh rests in a pose: where skinning puts it, or as the lattice settles"},
+                       .help = "rest shape in a pose: the skinned shape, or the shape that the lattice settles to"},
     [LATTICE_WEIGHTS] = {PARAMETER_CHOICE("weights", LATTICE_WEIGHTS_FILE, "file|distance"),
                          .help = "skin weights: the file's own, or the paper's from distances to the bones"},
     [LATTICE_ALPHA] = {PARAMETER_FLOAT("weight_alpha", 0.5, 0, 1, ""),
@@ -117,13 +117,13 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
                                 .help = "keep the skin from passing through itself; not for real time"},
     [LATTICE_TOUCH] =
         {PARAMETER_BOOL("touch", 0),
-         .help = "bring sheets of skin that meet back to their own sides in frames that are shown; in real time"},
+         .help = "real-time self-collision of the displayed skin"},
     [LATTICE_PROPS] = {PARAMETER_BOOL("props", 1), .role = CUTIS_PARAMETER_PROP_CONTACT,
                        .help = "collide with the character's props"},
     [LATTICE_CONTACT_GAP] = {PARAMETER_FLOAT("contact_gap", 0.001, 0.00001, 0.02, "size"), .former = "thickness",
                              .help = "minimum distance kept by contact"},
     [LATTICE_FRICTION] = {PARAMETER_FLOAT("friction", 0.5, 0, 2, ""),
-                          .help = "friction with props that do not tell their own"},
+                          .help = "friction for props that do not set one"},
     [LATTICE_GRAVITY] = {PARAMETER_FLOAT("gravity", 9.81, -100, 100, "m/s2"),
                          .help = "weight along -y; the modelled shape is the shape under gravity"},
     [LATTICE_UNIT] = {FLESH_PARAMETER_UNIT},

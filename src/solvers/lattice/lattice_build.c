@@ -142,7 +142,7 @@ static cutis_result voxels_make(builder *b, cutis_error *error)
     if (result != CUTIS_OK) return result;
 
     if (open_edges)
-        kit_note(build, "the mesh is open at %d edges; each hole was closed by a cone to tell inside from outside",
+        kit_note(build, "the mesh is open at %d edges; each hole was closed by a cone, to define the inside",
                  open_edges);
 
     if (!adaptive) {
