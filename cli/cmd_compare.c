@@ -21,7 +21,7 @@ enum {
 typedef struct compared {
     char solver[128];
     cutis_bake_key amount;
-    char label[160]; /* as it is shown: the solver, and the amount where there are several */
+    char label[160];           /* as it is shown: the solver, and the amount where there are several */
     char *cache;               /* path */
     cutis_bake_result *result; /* NULL: it could not be done */
     double jiggle;

@@ -296,7 +296,8 @@ typedef struct cutis_step_input {
     int impulse_count;
     /*
      * How much of the deviation from linear skinning is drawn, for every solver: 0 is skinning, 1 the result of the
-     * simulation, 2 twice its deviation; 0 to CUTIS_MAX_AMOUNT. It changes what is drawn, never the simulation. NULL: 1.
+     * simulation, 2 twice its deviation; 0 to CUTIS_MAX_AMOUNT. It changes what is drawn, never the simulation.
+     * NULL: 1.
      */
     const float *amount;
 } cutis_step_input;
@@ -323,8 +324,8 @@ typedef struct cutis_step_stats {
 CUTIS_API bool cutis_state_advance(const cutis_model *model, cutis_state *state, const cutis_step_input *input,
                                    double time, bool (*interrupted)(void *context), void *context);
 /*
- * Compute positions and outputs of the current instant. A second call returns at once. Of the input (NULL: all zero) only
- * the amount and the jobs are read. The simulation does not depend on this call.
+ * Compute positions and outputs of the current instant. A second call returns at once. Of the input (NULL: all zero)
+ * only the amount and the jobs are read. The simulation does not depend on this call.
  */
 CUTIS_API void cutis_state_show(const cutis_model *model, cutis_state *state, const cutis_step_input *input);
 /* Advance by dt seconds (0 or more), then show. */
@@ -378,8 +379,8 @@ CUTIS_API cutis_result cutis_state_find_loop(const cutis_model *model, cutis_sta
 /* Return the positions: (vertex_count x 3), scene space, the file's vertex order. */
 CUTIS_API const float *cutis_state_positions(const cutis_model *model, const cutis_state *state);
 /*
- * The shown pose (joint_count x 12): the given or sampled one, with joints turned where contact holds bones out of other
- * flesh (docs/reference/joints.md).
+ * The shown pose (joint_count x 12): the given or sampled one, with joints turned where contact holds bones out of
+ * other flesh (docs/reference/joints.md).
  */
 CUTIS_API const float *cutis_state_joints(const cutis_model *model, const cutis_state *state);
 /*

@@ -3,8 +3,8 @@
  *
  * Iwamoto, Shum, Yang, Morishima 2015, "Multi-layer lattice model for real-time dynamic character deformation".
  * A substep is Algorithm 1 with stretch, volume and lattice shape matching taken once, at its start.
- * The other files of this folder hold its parts, each with its departures from the paper; docs/reference/solvers/lattice.md
- * describes the method. Departures in this file:
+ * The other files of this folder hold its parts, each with its departures from the paper;
+ * docs/reference/solvers/lattice.md describes the method. Departures in this file:
  *
  * - The surface is the file's own skinning plus what the lattice adds (lattice_embed.c), and voxels are skinned with
  *   the file's weights, unless `weights` asks for those of equation 1.
@@ -101,8 +101,9 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     [LATTICE_STRETCH] = {PARAMETER_FLOAT("stretch_stiffness", 0, 0, 1000, "Hz"),
                          .help = "stiffness of the stretch constraints; 0 disables them"},
     [LATTICE_NEIGHBOUR_SET] = {PARAMETER_CHOICE("neighbours", 2, "6|14|20|26"),
-                               .help = "number of neighbours with stretch constraints: faces; faces and corners; edges, "
-                                       "corners and missing ones; all"},
+                               .help =
+                                   "number of neighbours with stretch constraints: faces; faces and corners; edges, "
+                                   "corners and missing ones; all"},
     [LATTICE_VOLUME] = {PARAMETER_FLOAT("volume_stiffness", 40, 0, 1000, "Hz"),
                         .help = "stiffness of the volume constraints; 0 disables them"},
     [LATTICE_SHAPE] = {PARAMETER_CHOICE("shape", LATTICE_SHAPE_SKINNING, "skinning|lattice"),
@@ -115,15 +116,12 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
                          .help = "unit of distance of a bone's influence with weights=distance, over the size"},
     [LATTICE_SELF_COLLISION] = {PARAMETER_BOOL("self_collision", 0), .role = CUTIS_PARAMETER_SELF_COLLISION,
                                 .help = "keep the skin from passing through itself; not for real time"},
-    [LATTICE_TOUCH] =
-        {PARAMETER_BOOL("touch", 0),
-         .help = "real-time self-collision of the displayed skin"},
+    [LATTICE_TOUCH] = {PARAMETER_BOOL("touch", 0), .help = "real-time self-collision of the displayed skin"},
     [LATTICE_PROPS] = {PARAMETER_BOOL("props", 1), .role = CUTIS_PARAMETER_PROP_CONTACT,
                        .help = "collide with the character's props"},
     [LATTICE_CONTACT_GAP] = {PARAMETER_FLOAT("contact_gap", 0.001, 0.00001, 0.02, "size"), .former = "thickness",
                              .help = "minimum distance kept by contact"},
-    [LATTICE_FRICTION] = {PARAMETER_FLOAT("friction", 0.5, 0, 2, ""),
-                          .help = "friction for props that do not set one"},
+    [LATTICE_FRICTION] = {PARAMETER_FLOAT("friction", 0.5, 0, 2, ""), .help = "friction for props that do not set one"},
     [LATTICE_GRAVITY] = {PARAMETER_FLOAT("gravity", 9.81, -100, 100, "m/s2"),
                          .help = "weight along -y; the modelled shape is the shape under gravity"},
     [LATTICE_UNIT] = {FLESH_PARAMETER_UNIT},
