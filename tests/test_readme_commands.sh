@@ -38,18 +38,20 @@ echo '{"jobs": [{"input": "hero.glb", "output": "one.npy", "solver": "lbs"}]}' >
 # Each line of the block, up to its comment. No .fbx is in the repository, and the page and the benchmarks have tests of
 # their own; few frames are enough.
 sed -n '/^cutis models /,/^```/p' "$root/README.md" | sed 's/   .*//; s/^cutis //; /^```/d' >commands
-same "$(grep -c . commands)" 16 "commands in the README"
+same "$(grep -c . commands)" 18 "commands in the README"
 while read -r line; do
     case $line in
     studio* | bench*) continue ;;
     convert*) line="convert hero.fbx.glb converted.glb" ;;
     bake*) line="$line --fps 5" ;;
     compare*) line="compare arm --clip flex --solvers lbs,dqs,layers -o compared" ;; # "out" is where this script writes
+    grasp*) line="$line --plan" ;;
+    distil*) line="$line --solver lattice --poses 16 --points 60" ;;
     measure*) "$program" bake arm --clip flex --solver lbs --fps 5 -o arm.pc2 -q ;;
     esac
     run 0 $line
 done <commands
-for file in arm.glb converted.glb hero_flesh.glb walk.glb grasp.glb man.glb compared/index.html one.npy statue.glb arm.png; do
+for file in arm.glb converted.glb hero_flesh.glb walk.glb grasp.glb man.glb compared/index.html one.npy statue.glb can.glb arm_live.glb arm.png; do
     written "$file"
 done
 
