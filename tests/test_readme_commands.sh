@@ -44,7 +44,7 @@ while read -r line; do
     studio* | bench*) continue ;;
     convert*) line="convert hero.fbx.glb converted.glb" ;;
     bake*) line="$line --fps 5" ;;
-    compare*) line="compare arm --clip flex --solvers lbs,dqs,layers -o compared" ;; # "out" is where this script writes
+    compare*) line="compare arm --clip flex --solvers lbs,dqs,tissue,layers -o compared" ;; # "out" is where this script writes
     grasp*) line="$line --plan" ;;
     distil*) line="$line --solver lattice --poses 16 --points 60" ;;
     measure*) "$program" bake arm --clip flex --solver lbs --fps 5 -o arm.pc2 -q ;;
@@ -58,6 +58,8 @@ done
 # the flexed arm: volume, with overlaps counted once, and pairs of triangles that cross
 tells compared/compare.json "[round(100 * r['solvers'][s]['quality']['volume_error_max'], 1) for s in ('lbs', 'dqs')] == [3.4, 2.0]"
 tells compared/compare.json "[round(100 * r['solvers'][s]['quality']['volume_union'], 1) for s in ('lbs', 'dqs')] == [8.9, 5.9]"
+tells compared/compare.json "100 * r['solvers']['tissue']['quality']['volume_error_max'] < 2"
+tells compared/compare.json "r['solvers']['tissue']['quality']['self_intersections_max'] == 0"
 tells compared/compare.json "100 * r['solvers']['layers']['quality']['volume_error_max'] < 0.05"
 tells compared/compare.json "100 * r['solvers']['layers']['quality']['volume_union'] < 0.2"
 tells compared/compare.json "[r['solvers'][s]['quality']['self_intersections_max'] for s in ('lbs', 'dqs', 'layers')] == [168, 163, 0]"
