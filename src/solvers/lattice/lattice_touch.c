@@ -464,8 +464,7 @@ static void smooth_block(void *context, int begin, int end)
     }
 }
 
-int lattice_touch_points(const lattice_model *m, lattice_scratch *t, const float *skin, float *points,
-                         const cutis_jobs *jobs)
+int lattice_touch_points(const lattice_model *m, lattice_scratch *t, float *points, const cutis_jobs *jobs)
 {
     const lattice_touch *touch = &m->touch;
     lattice_patches *d = &t->patches;
@@ -477,8 +476,15 @@ int lattice_touch_points(const lattice_model *m, lattice_scratch *t, const float
         for (int k = touch->member_first[i]; k < touch->member_first[i + 1]; k++)
             sum += load3(points + 3 * (size_t)touch->members[k]);
         d->places[i] = sum * (1 / (m->size * (float)(touch->member_first[i + 1] - touch->member_first[i])));
-        vec3 turned = skinning_direction(&m->surface.base, skin, touch->leads[i], (vec3){n[0], n[1], n[2]});
-        d->normals[i] = unit3((quad){turned.x, turned.y, turned.z, 0});
+
+        /* as the blend of the joints turns the point in its middle */
+        const skinning *base = &m->surface.base;
+        int first = base->first[touch->leads[i]], influences = base->first[touch->leads[i] + 1] - first;
+        quad turned[3] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+        if (influences > 0)
+            lattice_rotation_blend(t->turned, base->offsets + first, SKINNING_COLUMNS, base->weights + first,
+                                   influences, turned);
+        d->normals[i] = unit3(turned[0] * n[0] + turned[1] * n[1] + turned[2] * n[2]);
     }
 
     /* who meets whom */
