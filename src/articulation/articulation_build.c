@@ -183,26 +183,46 @@ static int point_link(const link_build *b, int point)
 
 static int triangle_link(const link_build *b, int t) { return point_link(b, b->m->triangles[3 * (size_t)t]); }
 
+/* The limb of a point's link; -1: of the trunk, or no flesh. */
+static int point_limb(const link_build *b, int point)
+{
+    int joint = b->point_joints[point], link = joint >= 0 ? b->a->joint_links[joint] : -1;
+    return link >= 0 ? b->a->links[link].limb : -1;
+}
+
+/* Distance of a point from where its limb begins. */
+static float limb_distance(const link_build *b, int limb, int point)
+{
+    return vec3_distance(vec3_load(b->m->positions + 3 * (size_t)point), b->a->links[limb].place);
+}
+
 /*
  * Limbs whose ends skin joins to another limb: the hoof of a leg that hangs on the root, as a control of inverse
  * kinematics, or a wing that ends at a leg. A turn of one of the two would draw out the skin between them, so neither
- * turns. Limbs that skin joins where both begin, as thighs at the crotch, are free. Returns (link_count) by first link.
+ * turns. An end is what is nearer to the farthest point of the limb than to its beginning: limbs that skin joins where
+ * both begin, as thighs at the crotch, or shoulders and a head without much of a neck, are free. Returns (link_count)
+ * by first link.
  */
 static const uint8_t *find_tied(const link_build *b)
 {
     const articulation *a = b->a;
     const mesh *m = b->m;
     uint8_t *tied = ARENA_ARRAY(b->scratch, uint8_t, a->link_count);
-    for (int e = 0; tied && e < m->edge_count; e++) {
-        int links[2], limbs[2];
-        bool ends = false;
-        for (int i = 0; i < 2; i++) {
-            int joint = b->point_joints[m->edges[2 * (size_t)e + (size_t)i]];
-            links[i] = joint >= 0 ? a->joint_links[joint] : -1;
-            limbs[i] = links[i] >= 0 ? a->links[links[i]].limb : -1;
-            ends |= limbs[i] >= 0 && links[i] != limbs[i];
-        }
-        if (limbs[0] < 0 || limbs[1] < 0 || limbs[0] == limbs[1] || !ends) continue;
+    float *lengths = ARENA_ARRAY(b->scratch, float, a->link_count);
+    if (!tied || !lengths) return NULL;
+    for (int l = 0; l < a->link_count; l++) lengths[l] = 0;
+    for (int p = 0; p < m->point_count; p++) {
+        int limb = point_limb(b, p);
+        if (limb >= 0) lengths[limb] = MAX(lengths[limb], limb_distance(b, limb, p));
+    }
+
+    for (int e = 0; e < m->edge_count; e++) {
+        const int *ends = m->edges + 2 * (size_t)e;
+        int limbs[2] = {point_limb(b, ends[0]), point_limb(b, ends[1])};
+        if (limbs[0] < 0 || limbs[1] < 0 || limbs[0] == limbs[1]) continue;
+        bool far = false;
+        for (int i = 0; i < 2; i++) far |= limb_distance(b, limbs[i], ends[i]) > 0.5f * lengths[limbs[i]];
+        if (!far) continue;
         tied[limbs[0]] = 1;
         tied[limbs[1]] = 1;
     }
