@@ -26,6 +26,8 @@ static const float SAMPLE_SPACING = 0.03f;
 static const double OWN_FLESH = 0.5;
 /* A limb winds this often around a sample at rest that lies in its flesh; half a turn is a place on its skin. */
 static const double AROUND_AT_REST = 0.2;
+/* A bone around whose end a limb winds this often lies in it; half a turn is a place on its rim. */
+static const double SHEATH_AT_REST = 0.5;
 enum { BONE_SAMPLES = 6, LINK_TOUCHES = 48 };
 /* A last bone has at least so many, so that one is near its end. */
 enum { LEAF_SAMPLES = 4 };
@@ -566,7 +568,10 @@ static bool leave_out_sheaths(link_build *b)
             around[i] = articulation_winding(a, b->m->positions, limb, i, a->samples[i].rest) >= AROUND_AT_REST;
         for (int j = 0; j < joints; j++) {
             int parent = b->c->joints[j].parent;
-            sheathed[j] = (last[j] >= 0 && around[last[j]]) || (parent >= 0 && sheathed[parent]);
+            sheathed[j] = parent >= 0 && sheathed[parent];
+            if (last[j] < 0 || sheathed[j] || a->links[a->samples[last[j]].link].limb == limb) continue;
+            vec3 end = a->samples[last[j]].rest;
+            sheathed[j] = articulation_winding(a, b->m->positions, limb, -1, end) >= SHEATH_AT_REST;
         }
 
         for (int i = 0; i < a->sample_count; i++)
