@@ -26,8 +26,7 @@ SHARES = [0.0, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9]
 FIRST = {"z0 + h v": lambda z0, z_before, x0, v0, share: z0 + v0,
          "x + s h v": lambda z0, z_before, x0, v0, share: x0 + share * v0,
          "z0": lambda z0, z_before, x0, v0, share: z0,
-         "2 z0 - z_previous": lambda z0, z_before, x0, v0, share: 2 * z0 - z_before,
-         "z0 + 0.9 (z0 - z_previous)": lambda z0, z_before, x0, v0, share: z0 + 0.9 * (z0 - z_before)}
+         "2 z0 - z_previous": lambda z0, z_before, x0, v0, share: 2 * z0 - z_before}
 
 
 def alpha_step(rho, first, eps, wh):

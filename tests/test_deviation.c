@@ -132,6 +132,26 @@ static void a_torn_place_comes_back_and_the_rest_stays(void **state)
     stage_end(&s);
 }
 
+/* A torn point amid flesh that deviates as a whole: the flesh around it keeps its deviation. */
+static void a_torn_place_does_not_move_the_flesh_around_it(void **state)
+{
+    (void)state;
+    stage s;
+    stage_make(&s, "man", "walk", 0.3, 0.5);
+    float size = s.character->size;
+    int torn = s.mesh.point_count / 3;
+    for (int p = 0; p < s.mesh.point_count; p++) s.points[3 * p + 2] += 0.04f * size;
+    s.points[3 * torn + 2] += 0.05f * size;
+    limit(&s);
+    assert_true(tear_most(&s) <= 1.001f);
+
+    int moved = 0;
+    for (int p = 0; p < s.mesh.point_count; p++)
+        moved += fabsf(s.points[3 * p + 2] - s.linear[3 * p + 2] - 0.04f * size) > 1e-4f * size;
+    assert_true(moved >= 1 && moved <= 40);
+    stage_end(&s);
+}
+
 static void explosions_of_any_kind_end_within_the_bounds(void **state)
 {
     (void)state;
@@ -372,6 +392,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(smooth_flesh_is_left_alone_to_the_bit),
         cmocka_unit_test(a_torn_place_comes_back_and_the_rest_stays),
+        cmocka_unit_test(a_torn_place_does_not_move_the_flesh_around_it),
         cmocka_unit_test(explosions_of_any_kind_end_within_the_bounds),
         cmocka_unit_test(bounds_take_hold_without_jumps),
         cmocka_unit_test(a_twist_that_skinning_collapses_keeps_its_volume),

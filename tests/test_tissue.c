@@ -895,7 +895,7 @@ static void flexed_arm_hold(int i)
     assert_true(contacts > 0);
     assert_int_equal(q.non_finite, 0);
     assert_true(q.self_intersections_max <= q.self_intersections_rest);
-    assert_true(motion < 5e-5); /* 0.005 % of the size */
+    assert_true(motion < 5e-5);
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     free(frames), free(joints);

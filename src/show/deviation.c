@@ -4,8 +4,10 @@
  * With s the skinned place of a point and d its deviation, s + f d is drawn. Two conditions lower the factor f:
  * - The distance |d| is free up to a share of the size, and saturates smoothly below a larger share.
  * - A pair (a, b) of span r at rest is whole when |s_a - s_b + d_a - d_b| <= TEAR_RATIO max(|s_a - s_b|, r)
- *   + TEAR_SLACK size: a convex set of fields that contains d = 0. A torn pair takes the largest common factor that
- *   makes it whole.
+ *   + TEAR_SLACK size: a convex set of fields that contains d = 0. Torn pairs are first drawn together, each end by
+ *   its share of the deviations. A few overstretched edges in a fold then move by what is too much. A factor would move
+ *   the whole fold back to skinning, which crosses there. A pair that is still torn after all rounds takes the largest
+ *   common factor that makes it whole.
  * From a lowered point, f rises to its neighbours by at most their distance over a reach. The reach is several times
  * the largest deviation that is cut, so the slope of f tears little. Rounds repeat this until no pair is torn. A factor
  * is 1 at the edge of its condition and falls continuously beyond it, so frames do not jump.
@@ -27,7 +29,7 @@ static const float FREE_DISTANCE = 0.06f, MAX_DISTANCE = 0.08f;
 static const float REACH_DEVIATIONS = 4, MIN_REACH = 0.05f;
 static const float MIN_REPORTED_MOVE = 1e-4f; /* of the size: smaller moves are not counted */
 static const float WHOLE_SHARE = 0.999f;      /* a pair whose factor is above this is whole but for rounding */
-enum { MAX_ROUNDS = 24, MAX_SPREAD_PASSES = 64 };
+enum { MAX_ROUNDS = 24, MAX_SPREAD_PASSES = 64, MAX_CLOSING_ROUNDS = 24 };
 
 /* ---- build ---- */
 
@@ -102,7 +104,7 @@ cutis_result deviation_build(deviation_bound *b, const cutis_character *c, const
 size_t deviation_scratch_count(const deviation_bound *b)
 {
     if (b->point_count == 0) return 0;
-    return 8 * (size_t)b->point_count + skinning_scratch_count(b->skinning);
+    return 11 * (size_t)b->point_count + skinning_scratch_count(b->skinning);
 }
 
 /* A frame in work. */
@@ -111,6 +113,7 @@ typedef struct limiting {
     const deviation_frame *frame;
     const float *skinned; /* (point_count x 3) */
     float *given;         /* (point_count x 3) deviation that is given */
+    float *closed;        /* (point_count x 3) deviation after torn pairs were drawn together */
     float *turned;        /* (point_count x 3) places under dual quaternions */
     float *drawn;         /* (point_count x 3) */
     float *factors;       /* (point_count) of the deviation */
@@ -193,7 +196,7 @@ static float factors_by_distance(const limiting *l)
 {
     float longest = 0;
     for (int p = 0; p < l->bound->point_count; p++) {
-        float length = vec3_length(vec3_load(l->given + 3 * (size_t)p));
+        float length = vec3_length(vec3_load(l->closed + 3 * (size_t)p));
         float slack = vec3_distance(vec3_load(l->turned + 3 * (size_t)p), vec3_load(l->skinned + 3 * (size_t)p));
         l->factors[p] = distance_factor(l, length, slack);
         if (l->factors[p] < 1) longest = MAX(longest, length);
@@ -215,20 +218,12 @@ static float factors_by_tears(const limiting *l, float *longest)
         for (int k = 0; k < 2; k++) {
             int p = b->pairs[2 * (size_t)i + (size_t)k];
             l->next[p] = MIN(l->next[p], l->factors[p] * share);
-            *longest = MAX(*longest, vec3_length(vec3_load(l->given + 3 * (size_t)p)));
+            *longest = MAX(*longest, vec3_length(vec3_load(l->closed + 3 * (size_t)p)));
         }
     }
 
     memcpy(l->factors, l->next, (size_t)b->point_count * sizeof(float));
     return least;
-}
-
-/* Draw what the factors leave of the deviations. */
-static void factors_draw(const limiting *l)
-{
-    for (int p = 0; p < l->bound->point_count; p++)
-        for (size_t e = 3 * (size_t)p; e < 3 * (size_t)p + 3; e++)
-            if (l->factors[p] < 1) l->drawn[e] = l->skinned[e] + l->factors[p] * l->given[e];
 }
 
 /* Whether a pair is torn. A cheap test first: most pairs are whole without a look at skinning. */
@@ -237,6 +232,44 @@ static bool pair_torn(const limiting *l, int index)
     float length2 = vec3_length2(pair_offset(l, l->drawn, index));
     float least = 0.999f * (TEAR_RATIO * l->bound->spans[index] + TEAR_SLACK * l->frame->size);
     return length2 > least * least && sqrtf(length2) > pair_bound(l, index);
+}
+
+/* How far the drawn place of a point is from skinning. */
+static float drawn_distance(const limiting *l, size_t point)
+{
+    return vec3_distance(vec3_load(l->drawn + 3 * point), vec3_load(l->skinned + 3 * point));
+}
+
+/*
+ * Draw torn pairs together, each end by its share of their deviations, so that a point that does not deviate stays.
+ * Every step is continuous, and so are all of them.
+ */
+static void tears_close(const limiting *l)
+{
+    bool torn = true;
+    for (int round = 0; round < MAX_CLOSING_ROUNDS && torn; round++) {
+        torn = false;
+        for (int i = 0; i < l->bound->pair_count; i++) {
+            if (!pair_torn(l, i)) continue;
+            torn = true;
+            size_t a = (size_t)l->bound->pairs[2 * i], b = (size_t)l->bound->pairs[2 * i + 1];
+            float away_a = drawn_distance(l, a), away_b = drawn_distance(l, b);
+            vec3 offset = pair_offset(l, l->drawn, i);
+            float length = vec3_length(offset), excess = length - WHOLE_SHARE * pair_bound(l, i);
+
+            float share = excess / (length * (away_a + away_b));
+            vec3_store(l->drawn + 3 * a, vec3_madd(vec3_load(l->drawn + 3 * a), offset, -share * away_a));
+            vec3_store(l->drawn + 3 * b, vec3_madd(vec3_load(l->drawn + 3 * b), offset, share * away_b));
+        }
+    }
+}
+
+/* Draw what the factors leave of the deviations. */
+static void factors_draw(const limiting *l)
+{
+    for (int p = 0; p < l->bound->point_count; p++)
+        for (size_t e = 3 * (size_t)p; e < 3 * (size_t)p + 3; e++)
+            if (l->factors[p] < 1) l->drawn[e] = l->skinned[e] + l->factors[p] * l->closed[e];
 }
 
 /*
@@ -283,14 +316,19 @@ deviation_stats deviation_limit(const deviation_bound *b, const deviation_frame 
     size_t count = (size_t)b->point_count;
     limiting l = {.bound = b, .frame = frame, .skinned = frame->skinned, .drawn = points};
     l.given = scratch;
-    l.turned = l.given + 3 * count;
+    l.closed = l.given + 3 * count;
+    l.turned = l.closed + 3 * count;
     l.factors = l.turned + 3 * count;
     l.next = l.factors + count;
     cracks_follow(b->joined, b->point_count, l.skinned, points);
     for (size_t i = 0; i < 3 * count; i++) l.given[i] = points[i] - l.skinned[i];
     if (frame_whole(&l)) return (deviation_stats){0, -1};
 
-    /* factors by the distance, then by tears, round by round */
+    /* a few torn pairs are drawn together */
+    tears_close(&l);
+    for (size_t i = 0; i < 3 * count; i++) l.closed[i] = points[i] - l.skinned[i];
+
+    /* factors by the distance, then by tears that are left, round by round */
     skinning_dual(b->skinning, frame->skin, l.next + count, jobs, l.turned);
     float longest = factors_by_distance(&l), least = 0;
     for (int round = 0; round < MAX_ROUNDS && least < WHOLE_SHARE; round++) {

@@ -28,8 +28,6 @@ enum { TOUCH = 12 };
 enum { ENTRY_SHEAR = 10, WEDGE = 6, ENTRY = ENTRY_SHEAR + WEDGE * TISSUE_WEDGES };
 /* Coefficients of a column of its own: shear within layers 4, between layers 3. */
 enum { OWN = 7 };
-/* Floats of a record of a pair that presses: its points, counted from 1, the first below 0 for two edges; slip. */
-enum { GRIP = 8 };
 /* Iterations that the acceleration remembers. */
 enum { ANDERSON = 5 };
 
@@ -141,9 +139,7 @@ typedef struct tissue_state {
     float *a;        /* (count x COLUMN) accelerations */
     float *turns;    /* (joint_count x 4) see skinning_dual_on */
     float *drive;    /* (drive.count x 3) skeleton's positions at the last substep, sizes */
-    float *way;      /* (count x COLUMN) motion of z against the bones in the last substep */
-    float *slip;     /* (count x 3) elastic slip against props, see tissue_friction.c */
-    float *grips;    /* (tissue_grip_capacity x GRIP) pairs that press and their elastic slip, ended by a 0 */
+    float *slip;     /* (count x 3) elastic slip of what touches, see tissue_friction.c */
     float *released; /* (count) above 0 where contact is disabled, see tissue_yield.c */
     float *outputs;  /* (vertex_count x 3) of three layers, then (vertex_count) of contact */
 } tissue_state;
@@ -178,7 +174,6 @@ typedef struct tissue_work {
     float *skin;     /* (count x 3) at the last evaluation of contact */
     float *limits;   /* (count) step limits by contact */
     float *slips;    /* (count x 4) sums of slip, and of weights */
-    int *grip_next;  /* (tissue_grip_capacity) next record with the same first point */
     tissue_pair *pairs;
     int *pair_first; /* (count + 1) pairs of each column */
     int *pair_list;
@@ -254,9 +249,8 @@ vec3 tissue_pair_slip(const tissue_run *run, const tissue_pair *pair);
 vec3 tissue_plane_slip(const tissue_run *run, const contact_plane *plane);
 float tissue_plane_force(const tissue_run *run, const contact_plane *plane);
 
-/* Friction (tissue_friction.c): slip of the pairs at the start of a substep, force over slip, slip to be kept. */
-int tissue_grip_capacity(const tissue_model *m);
-void tissue_slip_start(tissue_run *run);
+/* Friction (tissue_friction.c): slip of a pair at the start of a substep, force over slip, slip to be kept. */
+vec3 tissue_slip_start(const tissue_run *run, const contact_pair *pair);
 float tissue_friction_slope(float friction, float force, float slip);
 void tissue_slip_update(tissue_run *run);
 

@@ -107,8 +107,8 @@ static void pairs_take(tissue_run *run)
             pair->friction += 0.25f * m->friction[pair->base.v[v]];
         }
         pair->stiffness = 2 * scale / pair->base.gap;
+        pair->slip = tissue_slip_start(run, &pair->base);
     }
-    tissue_slip_start(run);
 }
 
 /*

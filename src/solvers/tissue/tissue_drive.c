@@ -17,14 +17,6 @@
 
 enum { POINT_GRAIN = 512 };
 
-/*
- * The first iterate goes along with the bones, and on by this share of the last motion against them. Without it a solve
- * that is not converged slows slow motion, so that folds creep for seconds. With all of it nothing damps the error that
- * the solve leaves, and contact keeps it alive. At most this share of the contact gap: where flesh swings fast, the
- * solve brings back too little of what the first iterate goes too far.
- */
-static const float MOTION_SHARE = 0.9f, MAX_CONTINUED = 0.1f;
-
 /* ---- skeleton ---- */
 
 void tissue_drive_find(tissue_run *run, float *positions)
@@ -108,17 +100,9 @@ static vec3 outer_acceleration(const tissue_run *run, int k, int l, vec3 fall, v
     return sum;
 }
 
-/* Share of a node's last motion against the bones with which the first iterate goes on. */
-static float motion_share(const tissue_run *run, int k, int l)
-{
-    const float *way = run->s.way + (size_t)COLUMN * k + l;
-    float length = vec3_length(vec3_make(way[0], way[4], way[8])), limit = MAX_CONTINUED * run->m->gap;
-    return MOTION_SHARE * (length > limit ? limit / length : 1);
-}
-
 /* One node's quadratic: *pull and *weight (over mass); adds a blow to the velocity. */
-static void node_pull(const tissue_run *run, const alpha_method *t, int at, float damping, float drive_move,
-                      float outer, double *pull, double *weight)
+static void node_pull(const tissue_run *run, const alpha_method *t, int at, float damping, float drive_move, float outer,
+                      double *pull, double *weight)
 {
     double h = run->h, c = damping;
     double x0 = run->s.x[at], v0 = run->s.v[at], a0 = run->s.a[at];
@@ -150,7 +134,7 @@ static void predict_block(void *context, int begin, int end)
         for (int l = 0; l < TISSUE_LAYERS; l++) {
             vec3 blow = {0, 0, 0};
             vec3 outer = outer_acceleration(run, k, l, fall, normal, &blow);
-            float mass = m->mass[4 * k + l], share = motion_share(run, k, l);
+            float mass = m->mass[4 * k + l];
 
             for (int c = 0; c < 3; c++) {
                 float target[4], before[4];
@@ -169,7 +153,11 @@ static void predict_block(void *context, int begin, int end)
                 run->w.pull[at] = (float)((sum + spring * target[l]) / (stiffness + spring));
                 run->w.pull_weight[4 * k + l] = (float)(stiffness + spring);
 
-                run->w.z[at] = run->s.z[at] + move + share * run->s.way[at];
+                /*
+                 * First iterate: along with the bones. Not on with the motion against them: a minimum that is not quite
+                 * reached would keep some of it, substep after substep, and the flesh would swing itself up.
+                 */
+                run->w.z[at] = run->s.z[at] + move;
             }
         }
     }
@@ -183,13 +171,11 @@ void tissue_predict(tissue_run *run)
     parallel_for(run->input->jobs, m->count, POINT_GRAIN, predict_block, run);
 }
 
-/* move: of the node along with the bones. */
-static void node_advance(tissue_run *run, const alpha_method *t, int at, float move)
+static void node_advance(tissue_run *run, const alpha_method *t, int at)
 {
     double h = run->h, z = run->w.z[at], x0 = run->s.x[at], v0 = run->s.v[at], a0 = run->s.a[at];
     double x1 = x0 + (z - x0) / (1 - t->af);
     double a1 = (x1 - x0 - h * v0) / (t->beta * h * h) - (0.5 / t->beta - 1) * a0;
-    run->s.way[at] = run->still ? 0 : run->w.z[at] - (run->s.z[at] + move);
     run->s.z[at] = (float)z;
     run->s.x[at] = run->still ? (float)z : (float)x1;
     run->s.v[at] = run->still ? 0 : (float)(v0 + h * ((1 - t->gamma) * a0 + t->gamma * a1));
@@ -200,15 +186,8 @@ static void advance_block(void *context, int begin, int end)
 {
     tissue_run *run = context;
     alpha_method t = alpha_find();
-    for (int k = begin; k < end; k++) {
-        for (int c = 0; c < 3; c++) {
-            float target[4], before[4];
-            tissue_drive_column(run->m, run->w.drive, k, c, target);
-            tissue_drive_column(run->m, run->s.drive, k, c, before);
-            for (int l = 0; l < TISSUE_LAYERS; l++)
-                node_advance(run, &t, COLUMN * k + 4 * c + l, target[l] - before[l]);
-        }
-    }
+    for (int i = COLUMN * begin; i < COLUMN * end; i++)
+        if (i % COLUMN < 12) node_advance(run, &t, i);
 }
 
 void tissue_advance(tissue_run *run)

@@ -3,8 +3,8 @@
  *
  * Two surfaces that touch slip against an elastic deflection s. Friction is mu F s / max(|s|, L): below the length L
  * the contact sticks and springs back, from L on it slides. A friction that starts from zero in every substep resists
- * speed only, so that folded flesh creeps until it snaps. The deflection is kept per pair, for as long as the pair
- * presses. A mean per column would not do: averaging shortens it in every substep, and the flesh creeps after it.
+ * speed only, so that folded flesh creeps until it snaps. The deflection is kept per column, since pairs change from
+ * substep to substep: that of the column's side against what it touches, averaged over its pairs by force.
  */
 #include <string.h>
 
@@ -13,45 +13,14 @@
 /* Deflection at which contact begins to slide, sizes: half a millimetre on a person. */
 static const float STICKING_LENGTH = 3e-4f;
 
-/* Records per column, on average: where all skin touches skin, a column has about three pairs that press. */
-enum { GRIPS_PER_COLUMN = 4 };
+/* The share of node v in what its side of a pair does; negative on the second side. */
+static float side_share(const contact_pair *pair, int v) { return 0.5f * pair->weights[v]; }
 
-int tissue_grip_capacity(const tissue_model *m) { return m->self_contact ? GRIPS_PER_COLUMN * m->count + 1 : 0; }
-
-static int grip_point(const float *grip) { return (int)fabsf(grip[0]) - 1; }
-
-static void grip_key(const contact_pair *pair, float key[4])
+vec3 tissue_slip_start(const tissue_run *run, const contact_pair *pair)
 {
-    for (int v = 0; v < 4; v++) key[v] = (float)(pair->v[v] + 1);
-    if (pair->kind == CONTACT_EDGE_EDGE) key[0] = -key[0];
-}
-
-void tissue_slip_start(tissue_run *run)
-{
-    const float *grips = run->s.grips;
-    int *heads = run->w.queue, *next = run->w.grip_next, capacity = tissue_grip_capacity(run->m), count = 0;
-
-    /* the records by their first point */
-    for (int k = 0; k < run->m->count; k++) heads[k] = -1;
-    for (; count < capacity && grips[GRIP * (size_t)count] != 0; count++) {
-        int point = grip_point(grips + GRIP * (size_t)count);
-        next[count] = heads[point];
-        heads[point] = count;
-    }
-
-    /* each pair's own; a pair that did not press has none */
-    for (int i = 0; i < run->pair_count; i++) {
-        tissue_pair *pair = run->w.pairs + i;
-        float key[4];
-        grip_key(&pair->base, key);
-        pair->slip = vec3_make(0, 0, 0);
-        for (int j = heads[pair->base.v[0]]; j >= 0; j = next[j]) {
-            const float *grip = grips + GRIP * (size_t)j;
-            if (memcmp(grip, key, sizeof key) != 0) continue;
-            pair->slip = vec3_load(grip + 4);
-            break;
-        }
-    }
+    vec3 slip = {0, 0, 0};
+    for (int v = 0; v < 4; v++) slip = vec3_madd(slip, vec3_load(run->s.slip + 3 * pair->v[v]), side_share(pair, v));
+    return slip;
 }
 
 float tissue_friction_slope(float friction, float force, float slip)
@@ -59,44 +28,42 @@ float tissue_friction_slope(float friction, float force, float slip)
     return friction * force / MAX(slip, STICKING_LENGTH);
 }
 
-static vec3 slip_limit(vec3 slip)
+/* Add a deflection to the mean of column k. */
+static void slip_add(tissue_run *run, int k, vec3 slip, vec3 normal, float weight)
 {
+    slip = vec3_madd(slip, normal, -vec3_dot(slip, normal));
     float length = vec3_length(slip);
-    return length > STICKING_LENGTH ? vec3_scale(slip, STICKING_LENGTH / length) : slip;
-}
-
-/* Slip of the pairs that press, for the next substep. */
-static void grips_write(tissue_run *run)
-{
-    float *grip = run->s.grips;
-    const float *last = grip + GRIP * ((size_t)tissue_grip_capacity(run->m) - 1);
-    for (int i = 0; i < run->pair_count && grip < last; i++) {
-        const tissue_pair *pair = run->w.pairs + i;
-        if (!(pair->force > 0 && pair->friction > 0)) continue;
-        grip_key(&pair->base, grip);
-        vec3_store(grip + 4, slip_limit(tissue_pair_slip(run, pair)));
-        grip += GRIP;
-    }
-    grip[0] = 0;
+    if (length > STICKING_LENGTH) slip = vec3_scale(slip, STICKING_LENGTH / length);
+    float *sum = run->w.slips + 4 * (size_t)k;
+    sum[0] += weight * slip.x;
+    sum[1] += weight * slip.y;
+    sum[2] += weight * slip.z;
+    sum[3] += weight;
 }
 
 void tissue_slip_update(tissue_run *run)
 {
     const tissue_model *m = run->m;
-    if (m->self_contact) grips_write(run);
-    if (m->props.count == 0) return;
-
-    /* against props: the mean over planes that press */
     memset(run->w.slips, 0, (size_t)m->count * 4 * sizeof(float));
+
+    /* sums over pairs and planes that press */
+    for (int i = 0; i < run->pair_count; i++) {
+        const tissue_pair *pair = run->w.pairs + i;
+        if (!(pair->force > 0)) continue;
+        vec3 slip = tissue_pair_slip(run, pair);
+        for (int v = 0; v < 4; v++) {
+            float share = pair->base.weights[v];
+            vec3 own = vec3_scale(slip, share < 0 ? -1.0f : 1.0f);
+            slip_add(run, pair->base.v[v], own, pair->base.normal, fabsf(share) * pair->force);
+        }
+    }
     for (int i = 0; i < run->plane_count; i++) {
         const contact_plane *plane = run->w.planes + i;
         float force = tissue_plane_force(run, plane);
-        if (!(force > 0)) continue;
-        float *sum = run->w.slips + 4 * (size_t)plane->point;
-        vec3 slip = slip_limit(tissue_plane_slip(run, plane));
-        vec3_store(sum, vec3_madd(vec3_load(sum), slip, force));
-        sum[3] += force;
+        if (force > 0) slip_add(run, plane->point, tissue_plane_slip(run, plane), plane->normal, force);
     }
+
+    /* means; 0 where nothing presses */
     for (int k = 0; k < m->count; k++) {
         const float *sum = run->w.slips + 4 * (size_t)k;
         for (int c = 0; c < 3; c++) run->s.slip[3 * k + c] = sum[3] > 0 ? sum[c] / sum[3] : 0;

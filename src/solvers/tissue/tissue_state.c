@@ -18,9 +18,7 @@ static tissue_state state_view(const tissue_model *m, void *memory, size_t *size
     s.a = KIT_CARVE(&block, float, records);
     s.turns = KIT_CARVE(&block, float, m->joint_count * 4);
     s.drive = KIT_CARVE(&block, float, m->drive.count * 3);
-    s.way = KIT_CARVE(&block, float, records);
     s.slip = KIT_CARVE(&block, float, m->count * 3);
-    s.grips = KIT_CARVE(&block, float, GRIP * (size_t)tissue_grip_capacity(m));
     s.released = KIT_CARVE(&block, float, m->count);
     s.outputs = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 10);
     if (size) *size = block.used;
@@ -48,7 +46,6 @@ static tissue_work work_view(const tissue_model *m, void *memory, size_t *size)
     w.touch = KIT_CARVE(&block, float, n *TOUCH);
     w.limits = KIT_CARVE(&block, float, n);
     w.slips = KIT_CARVE(&block, float, n * 4);
-    w.grip_next = KIT_CARVE(&block, int, tissue_grip_capacity(m));
     w.moves = KIT_CARVE(&block, float, m->block_count);
 
     /* skeleton */
@@ -110,9 +107,7 @@ void tissue_state_rest(tissue_run *run)
     memcpy(run->s.x, m->rest, bytes);
     memset(run->s.v, 0, bytes);
     memset(run->s.a, 0, bytes);
-    memset(run->s.way, 0, bytes);
     memset(run->s.slip, 0, (size_t)m->count * 3 * sizeof(float));
-    memset(run->s.grips, 0, GRIP * (size_t)tissue_grip_capacity(m) * sizeof(float));
     memset(run->s.released, 0, (size_t)m->count * sizeof(float));
     memset(run->w.touch, 0, (size_t)m->count * TOUCH * sizeof(float));
 }
@@ -131,12 +126,12 @@ void tissue_teleport(const void *data, void *state, const float transform[12])
     /* places and directions of the nodes */
     for (int i = 0; i < COLUMN * m->count; i++) {
         if (i % COLUMN >= 4) continue;
-        float *places[2] = {s.z + i, s.x + i}, *directions[3] = {s.v + i, s.a + i, s.way + i};
+        float *places[2] = {s.z + i, s.x + i}, *directions[2] = {s.v + i, s.a + i};
         for (int j = 0; j < 2; j++) {
             vec3 x = kit_transform(transform, centre, m->size, vec3_make(places[j][0], places[j][4], places[j][8]));
             for (int c = 0; c < 3; c++) places[j][4 * c] = vec3_axis(x, c);
         }
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 2; j++) {
             vec3 d = mat3_vector(turn, vec3_make(directions[j][0], directions[j][4], directions[j][8]));
             for (int c = 0; c < 3; c++) directions[j][4 * c] = vec3_axis(d, c);
         }
@@ -144,9 +139,6 @@ void tissue_teleport(const void *data, void *state, const float transform[12])
 
     /* slip, skeleton and outputs */
     for (int k = 0; k < m->count; k++) vec3_store(s.slip + 3 * k, mat3_vector(turn, vec3_load(s.slip + 3 * k)));
-    for (float *grip = s.grips, *end = grip + GRIP * (size_t)tissue_grip_capacity(m); grip < end && *grip != 0;
-         grip += GRIP)
-        vec3_store(grip + 4, mat3_vector(turn, vec3_load(grip + 4)));
     for (int i = 0; i < m->drive.count; i++)
         vec3_store(s.drive + 3 * i, kit_transform(transform, centre, m->size, vec3_load(s.drive + 3 * i)));
     for (int i = 0; i < 3 * m->character->vertex_count; i++)
