@@ -5,12 +5,12 @@
  * - The distance |d| is free up to a share of the size, and saturates smoothly below a larger share.
  * - A pair (a, b) of span r at rest is whole when |s_a - s_b + d_a - d_b| <= TEAR_RATIO max(|s_a - s_b|, r)
  *   + TEAR_SLACK size: a convex set of fields that contains d = 0. Torn pairs are first drawn together, each end by
- *   its share of the deviations. A few overstretched edges in a fold then move by what is too much. A factor would move
- *   the whole fold back to skinning, which crosses there. A pair that is still torn after all rounds takes the largest
- *   common factor that makes it whole.
- * From a lowered point, f rises to its neighbours by at most their distance over a reach. The reach is several times
- * the largest deviation that is cut, so the slope of f tears little. Rounds repeat this until no pair is torn. A factor
- * is 1 at the edge of its condition and falls continuously beyond it, so frames do not jump.
+ *   half, but not further than it deviates. A few overstretched edges in a fold then move by what is too much. A factor
+ * would move the whole fold back to skinning, which crosses there. A pair that is still torn after all rounds takes the
+ * largest common factor that makes it whole. From a lowered point, f rises to its neighbours by at most their distance
+ * over a reach. The reach is several times the largest deviation that is cut, so the slope of f tears little. Rounds
+ * repeat this until no pair is torn. A factor is 1 at the edge of its condition and falls continuously beyond it, so
+ * frames do not jump.
  */
 #include "show/deviation.h"
 
@@ -241,7 +241,7 @@ static float drawn_distance(const limiting *l, size_t point)
 }
 
 /*
- * Draw torn pairs together, each end by its share of their deviations, so that a point that does not deviate stays.
+ * Draw torn pairs together, each end by half, but no end further than it deviates: a point that does not deviate stays.
  * Every step is continuous, and so are all of them.
  */
 static void tears_close(const limiting *l)
@@ -257,9 +257,10 @@ static void tears_close(const limiting *l)
             vec3 offset = pair_offset(l, l->drawn, i);
             float length = vec3_length(offset), excess = length - WHOLE_SHARE * pair_bound(l, i);
 
-            float share = excess / (length * (away_a + away_b));
-            vec3_store(l->drawn + 3 * a, vec3_madd(vec3_load(l->drawn + 3 * a), offset, -share * away_a));
-            vec3_store(l->drawn + 3 * b, vec3_madd(vec3_load(l->drawn + 3 * b), offset, share * away_b));
+            /* half at each end, but no end further than it deviates */
+            float move_b = MIN(excess - MIN(0.5f * excess, away_a), away_b), move_a = excess - move_b;
+            vec3_store(l->drawn + 3 * a, vec3_madd(vec3_load(l->drawn + 3 * a), offset, -move_a / length));
+            vec3_store(l->drawn + 3 * b, vec3_madd(vec3_load(l->drawn + 3 * b), offset, move_b / length));
         }
     }
 }
