@@ -150,7 +150,7 @@ static void regions_are_where_animals_have_them(void **unused)
             vec3 a = vec3_load(m.mesh.positions + 3 * t[0]), b = vec3_load(m.mesh.positions + 3 * t[1]),
                  d = vec3_load(m.mesh.positions + 3 * t[2]);
             vec3 n = vec3_normalize(vec3_cross(vec3_sub(b, a), vec3_sub(d, a)));
-            for (int k = 0; k < 3; k++) normals[k] += (&n.x)[k];
+            for (int k = 0; k < 3; k++) normals[k] += vec3_axis(n, k);
         }
         vec3 normal = vec3_normalize(vec3_load(normals));
         if (normal.y < -0.7f) under += (double)m.anatomy.softness[p], below++;

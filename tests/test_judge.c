@@ -9,6 +9,8 @@ typedef struct stage {
     cutis_character *character;
     float *reference, *result, *inner, *sliding; /* (FRAMES x vertex_count x 3) */
     size_t floats;
+    bool correct; /* a right forearm is moved by contact in frames 8 to 11 */
+    double way, jump;
 } stage;
 
 /* The man walking, linearly skinned. */
@@ -38,6 +40,8 @@ static stage stage_make(void)
     return s;
 }
 
+static bool moves_with(const cutis_character *c, int vertex, const char *joint);
+
 static cutis_verdict stage_judge(stage *s)
 {
     cutis_judge *judge;
@@ -48,6 +52,9 @@ static cutis_verdict stage_judge(stage *s)
                           s->inner ? s->inner + (size_t)f * s->floats : NULL);
         if (s->sliding) cutis_judge_sliding(judge, s->sliding + (size_t)f * s->floats);
     }
+    int forearm = 0;
+    while (s->correct && !moves_with(s->character, s->character->point_vertices[forearm], "forearm_r")) forearm++;
+    for (int f = 8; f < 12 && s->correct; f++) cutis_judge_correction(judge, f, s->way, forearm, s->jump, forearm);
     cutis_judge_finish(judge, 0, 0, 0, &verdict);
     cutis_judge_destroy(judge);
     cutis_character_destroy(s->character);
@@ -207,6 +214,25 @@ static void sliding_and_its_jumps_are_found(void **state)
         if (leaps) assert_true(f->first_frame == 10 && f->last_frame == 11);
         assert_non_null(strstr(f->text, "right "));
     }
+}
+
+/* A pose that contact moves too far, or in a jump, is named by joint and frames; a small one is good. */
+static void corrections_of_the_pose_are_found(void **state)
+{
+    (void)state;
+    for (int jumps = 0; jumps < 2; jumps++)
+        for (int bad = 0; bad < 2; bad++) {
+            stage s = stage_make();
+            s.correct = true;
+            s.way = jumps ? 0 : bad ? 0.3 : 0.05;
+            s.jump = !jumps ? 0 : bad ? 0.2 : 0.02;
+            cutis_verdict v = stage_judge(&s);
+            assert_int_equal(v.level, bad ? CUTIS_BAD : CUTIS_GOOD);
+            if (!bad) continue;
+            const cutis_finding *f = find(&v, jumps ? CUTIS_HARM_CORRECTION_JUMP : CUTIS_HARM_CORRECTION);
+            assert_true(f->first_frame == 8 && f->last_frame == 11);
+            assert_non_null(strstr(f->text, "right forearm"));
+        }
 }
 
 /* Flesh that swings is no trembling at any phase, up to a quarter of the frame rate; a snap within a frame is a jump.
@@ -606,6 +632,7 @@ int main(void)
         cmocka_unit_test(a_torn_part_is_found),
         cmocka_unit_test(a_frozen_limb_is_found),
         cmocka_unit_test(trembling_is_found),
+        cmocka_unit_test(corrections_of_the_pose_are_found),
         cmocka_unit_test(a_swing_is_no_trembling),
         cmocka_unit_test(sliding_and_its_jumps_are_found),
         cmocka_unit_test(lost_volume_is_found),

@@ -21,11 +21,11 @@ static cutis_character *cube_make(float tilt, bool with_normals)
             positions[3 * v + one] = a;
             positions[3 * v + two] = sign * b;
 
-            vec3 n = vec3_make(0, 0, 0);
-            (&n.x)[axis] = sign;
-            (&n.x)[one] = tilt * a;
-            (&n.x)[two] = tilt * 0.5f;
-            vec3_store(normals + 3 * v, vec3_normalize(n));
+            float *normal = normals + 3 * v;
+            normal[axis] = sign;
+            normal[one] = tilt * a;
+            normal[two] = tilt * 0.5f;
+            vec3_store(normal, vec3_normalize(vec3_load(normal)));
             corners[v] = v;
             first[v] = v;
             joints_of[v] = 0;

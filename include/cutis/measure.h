@@ -124,6 +124,8 @@ typedef enum cutis_harm {
     CUTIS_HARM_SECTION,       /* largest relative loss of area of a limb's cross-section */
     CUTIS_HARM_SLIDING,       /* sliding distance of the skin that positions do not show; 0 without sliding */
     CUTIS_HARM_SLIDING_JUMP,  /* second difference of the sliding distance over frames */
+    CUTIS_HARM_CORRECTION,    /* how far contact moves a limb away from the clip, beyond what bones in flesh need */
+    CUTIS_HARM_CORRECTION_JUMP, /* second difference of that over frames, less the clip's own step */
     CUTIS_HARM_COUNT
 } cutis_harm;
 
@@ -182,6 +184,12 @@ CUTIS_API void cutis_judge_fallback(cutis_judge *judge, double share, int vertex
 CUTIS_API void cutis_judge_dropped(cutis_judge *judge, int count, int prop);
 /* For the last frame: set the displacement of sliding skin (vertex_count x 3), which positions do not show. */
 CUTIS_API void cutis_judge_sliding(cutis_judge *judge, const float *sliding);
+/*
+ * What contact does to the pose in a frame that was judged: the figures of the two measures, each with its point (-1:
+ * none).
+ */
+CUTIS_API void cutis_judge_correction(cutis_judge *judge, int frame, double way, int way_point, double jump,
+                                      int jump_point);
 /* Compute the verdict after all frames. substeps 0 means that unconverged and repairs are unknown. */
 CUTIS_API void cutis_judge_finish(cutis_judge *judge, long substeps, long unconverged, long repairs,
                                   cutis_verdict *verdict);

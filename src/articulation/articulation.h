@@ -210,7 +210,7 @@ int articulation_find_contacts(const articulation *a, articulation_scratch *s, c
 bool articulation_carries(const articulation *a, int by, int link);
 /*
  * How often the skin of a limb (-1: the trunk) winds around a place: 1 inside. Links with which the sample has no
- * contact are left out.
+ * contact are left out; sample -1: none are.
  */
 double articulation_winding(const articulation *a, const float *positions, int limb, int sample, vec3 x);
 /* Potential of contact, its first and its second derivative, at an overlap in units of the scale. */

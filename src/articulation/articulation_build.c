@@ -6,6 +6,8 @@
 
 /* A link carries all joints that reach no further than this from its own, over the size: a hand, a foot, a head. */
 static const double LINK_REACH = 0.14;
+/* A piece of the mesh is rigid when one joint has at least this weight in all of its points. */
+static const float RIGID_WEIGHT = 0.99f;
 /* Limbs of less than this share of all flesh do not make what carries them a part of the trunk. */
 static const double LIMB_SHARE = 0.005;
 /* A limb is at least so many times as long as thick. */
@@ -24,6 +26,8 @@ static const float SAMPLE_SPACING = 0.03f;
 static const double OWN_FLESH = 0.5;
 /* A limb winds this often around a sample at rest that lies in its flesh; half a turn is a place on its skin. */
 static const double AROUND_AT_REST = 0.2;
+/* A bone around whose end a limb winds this often lies in it; half a turn is a place on its rim. */
+static const double SHEATH_AT_REST = 0.5;
 enum { BONE_SAMPLES = 6, LINK_TOUCHES = 48 };
 /* A last bone has at least so many, so that one is near its end. */
 enum { LEAF_SAMPLES = 4 };
@@ -45,33 +49,82 @@ typedef struct link_build {
     const float *weights;
     int *point_joints; /* (point_count) that moves it most; -1: none */
     vec3 *places;      /* (joint_count) at rest */
-    double *reaches;   /* (joint_count) the farthest point that it or a joint below moves; -1: none */
+    double *reaches;   /* (joint_count) the farthest point of flesh that it or a joint below moves; -1: none */
+    bool *things;      /* (joint_count) it and the joints below it move rigid pieces alone: a sword, a shield, a hat */
     double *masses;    /* (link_count) */
     const double *strengths;
     double *radii2; /* (link_count) mean square distance of the skin from its middle */
     arena *memory, *scratch;
 } link_build;
 
+/* The joint that moves a point most (-1: none), and its weight. */
+static int strongest_joint(const link_build *b, int point, float *most)
+{
+    int joint = -1;
+    *most = 0;
+    for (int i = b->first[point]; i < b->first[point + 1]; i++)
+        if (b->weights[i] > *most) {
+            *most = b->weights[i];
+            joint = b->joints[i];
+        }
+    return joint;
+}
+
+static void find_points(link_build *b)
+{
+    const mesh *m = b->m;
+    for (int p = 0; p < m->point_count; p++) {
+        /* points of no triangle have no flesh */
+        float most;
+        b->point_joints[p] = strongest_joint(b, p, &most);
+        if (m->point_triangle_first[p] == m->point_triangle_first[p + 1]) b->point_joints[p] = -1;
+    }
+    for (int j = 0; j < b->c->joint_count; j++) b->places[j] = joint_bind_place(&b->c->joints[j]);
+}
+
+/*
+ * A joint that moves rigid pieces alone, as all joints below it do, holds a thing. No flesh bends there, so the joint
+ * belongs to the link that carries it, and the thing is no flesh of that link: a hand with a sword is as long as a hand.
+ */
+static bool find_things(link_build *b)
+{
+    const cutis_character *c = b->c;
+    const mesh *m = b->m;
+    int *owners = ARENA_ARRAY(b->scratch, int, m->component_count);
+    bool *soft = ARENA_ARRAY(b->scratch, bool, c->joint_count);
+    if (b->scratch->failed) return false;
+
+    /* the joint of each rigid piece; -1: not seen, -2: soft */
+    for (int i = 0; i < m->component_count; i++) owners[i] = -1;
+    for (int p = 0; p < m->point_count; p++) {
+        float most;
+        int joint = strongest_joint(b, p, &most), *owner = &owners[m->point_component[p]];
+        if (most < RIGID_WEIGHT || (*owner != -1 && *owner != joint)) *owner = -2;
+        if (*owner == -1) *owner = joint;
+    }
+
+    /* what moves no soft piece, and some rigid one */
+    for (int j = 0; j < c->joint_count; j++) soft[j] = b->things[j] = false;
+    for (int p = 0; p < m->point_count; p++) {
+        if (b->point_joints[p] < 0) continue;
+        bool rigid = owners[m->point_component[p]] != -2;
+        b->things[b->point_joints[p]] |= rigid;
+        for (int i = b->first[p]; i < b->first[p + 1]; i++) soft[b->joints[i]] |= !rigid && b->weights[i] > 0;
+    }
+    for (int j = c->joint_count - 1; j >= 0; j--) {
+        int parent = c->joints[j].parent;
+        if (parent >= 0) soft[parent] |= soft[j];
+    }
+    for (int j = 0; j < c->joint_count; j++) b->things[j] &= !soft[j] && c->joints[j].parent >= 0;
+    return true;
+}
+
 static void find_reaches(link_build *b)
 {
     const mesh *m = b->m;
-    for (int j = 0; j < b->c->joint_count; j++) {
-        b->reaches[j] = -1;
-        b->places[j] = joint_bind_place(&b->c->joints[j]);
-    }
-
+    for (int j = 0; j < b->c->joint_count; j++) b->reaches[j] = -1;
     for (int p = 0; p < m->point_count; p++) {
-        /* points of no triangle have no flesh */
-        b->point_joints[p] = -1;
-        if (m->point_triangle_first[p] == m->point_triangle_first[p + 1]) continue;
-
-        float most = 0;
-        for (int i = b->first[p]; i < b->first[p + 1]; i++)
-            if (b->weights[i] > most) {
-                most = b->weights[i];
-                b->point_joints[p] = b->joints[i];
-            }
-
+        if (b->point_joints[p] < 0 || b->things[b->point_joints[p]]) continue;
         vec3 x = vec3_load(m->positions + 3 * (size_t)p);
         for (int j = b->point_joints[p]; j >= 0; j = b->c->joints[j].parent)
             b->reaches[j] = MAX(b->reaches[j], (double)vec3_distance(x, b->places[j]));
@@ -123,32 +176,55 @@ static void find_trunk(link_build *b, const double *carried, double total)
 
 /* ---- flesh ---- */
 
-static int triangle_link(const link_build *b, int t)
+/* The link whose flesh a point is; -1: none. */
+static int point_link(const link_build *b, int point)
 {
-    int joint = b->point_joints[b->m->triangles[3 * (size_t)t]];
-    return joint >= 0 ? b->a->joint_links[joint] : -1;
+    int joint = b->point_joints[point];
+    return joint >= 0 && !b->things[joint] ? b->a->joint_links[joint] : -1;
+}
+
+static int triangle_link(const link_build *b, int t) { return point_link(b, b->m->triangles[3 * (size_t)t]); }
+
+/* The limb of a point's link; -1: of the trunk, or no flesh. */
+static int point_limb(const link_build *b, int point)
+{
+    int joint = b->point_joints[point], link = joint >= 0 ? b->a->joint_links[joint] : -1;
+    return link >= 0 ? b->a->links[link].limb : -1;
+}
+
+/* Distance of a point from where its limb begins. */
+static float limb_distance(const link_build *b, int limb, int point)
+{
+    return vec3_distance(vec3_load(b->m->positions + 3 * (size_t)point), b->a->links[limb].place);
 }
 
 /*
  * Limbs whose ends skin joins to another limb: the hoof of a leg that hangs on the root, as a control of inverse
  * kinematics, or a wing that ends at a leg. A turn of one of the two would draw out the skin between them, so neither
- * turns. Limbs that skin joins where both begin, as thighs at the crotch, are free. Returns (link_count) by first link.
+ * turns. An end is what is nearer to the farthest point of the limb than to its beginning: limbs that skin joins where
+ * both begin, as thighs at the crotch, or shoulders and a head without much of a neck, are free. Returns (link_count)
+ * by first link.
  */
 static const uint8_t *find_tied(const link_build *b)
 {
     const articulation *a = b->a;
     const mesh *m = b->m;
     uint8_t *tied = ARENA_ARRAY(b->scratch, uint8_t, a->link_count);
-    for (int e = 0; tied && e < m->edge_count; e++) {
-        int links[2], limbs[2];
-        bool ends = false;
-        for (int i = 0; i < 2; i++) {
-            int joint = b->point_joints[m->edges[2 * (size_t)e + (size_t)i]];
-            links[i] = joint >= 0 ? a->joint_links[joint] : -1;
-            limbs[i] = links[i] >= 0 ? a->links[links[i]].limb : -1;
-            ends |= limbs[i] >= 0 && links[i] != limbs[i];
-        }
-        if (limbs[0] < 0 || limbs[1] < 0 || limbs[0] == limbs[1] || !ends) continue;
+    float *lengths = ARENA_ARRAY(b->scratch, float, a->link_count);
+    if (!tied || !lengths) return NULL;
+    for (int l = 0; l < a->link_count; l++) lengths[l] = 0;
+    for (int p = 0; p < m->point_count; p++) {
+        int limb = point_limb(b, p);
+        if (limb >= 0) lengths[limb] = MAX(lengths[limb], limb_distance(b, limb, p));
+    }
+
+    for (int e = 0; e < m->edge_count; e++) {
+        const int *ends = m->edges + 2 * (size_t)e;
+        int limbs[2] = {point_limb(b, ends[0]), point_limb(b, ends[1])};
+        if (limbs[0] < 0 || limbs[1] < 0 || limbs[0] == limbs[1]) continue;
+        bool far = false;
+        for (int i = 0; i < 2; i++) far |= limb_distance(b, limbs[i], ends[i]) > 0.5f * lengths[limbs[i]];
+        if (!far) continue;
         tied[limbs[0]] = 1;
         tied[limbs[1]] = 1;
     }
@@ -166,7 +242,7 @@ static bool weigh_links(link_build *b)
 
     /* the middle of each link's skin */
     for (int p = 0; p < m->point_count; p++) {
-        int joint = b->point_joints[p], link = joint >= 0 ? a->joint_links[joint] : -1;
+        int link = point_link(b, p);
         if (link < 0) continue;
         for (int k = 0; k < 3; k++) sums[link][k] += (double)m->positions[3 * (size_t)p + (size_t)k];
         sums[link][3]++;
@@ -178,7 +254,7 @@ static bool weigh_links(link_build *b)
                                  : a->links[l].place;
     }
     for (int p = 0; p < m->point_count; p++) {
-        int joint = b->point_joints[p], link = joint >= 0 ? a->joint_links[joint] : -1;
+        int link = point_link(b, p);
         if (link < 0) continue;
         double d = (double)vec3_distance(vec3_load(m->positions + 3 * (size_t)p), a->links[link].middle);
         b->radii2[link] += d * d / sums[link][3];
@@ -397,7 +473,7 @@ static bool make_samples(link_build *b)
 
     for (int p = 0; p < b->m->point_count; p++) {
         int j = b->point_joints[p];
-        if (j < 0) continue;
+        if (j < 0 || b->things[j]) continue;
         for (int k = 0; k < 3; k++) sums[j][k] += (double)b->m->positions[3 * (size_t)p + (size_t)k];
         sums[j][3]++;
     }
@@ -455,6 +531,57 @@ static float contact_gap(const link_build *b, float flesh)
     return MAX(SQUEEZE * flesh, MIN(flesh, FIRM * b->c->size));
 }
 
+/* The sample of a joint's bones that is farthest from it; -1: none. */
+static int last_sample(const link_build *b, int joint)
+{
+    const articulation *a = b->a;
+    int last = -1;
+    float most = -1;
+    for (int i = 0; i < a->sample_count; i++) {
+        float d = vec3_distance(a->samples[i].rest, b->places[joint]);
+        if (a->samples[i].joint != joint || d <= most) continue;
+        most = d;
+        last = i;
+    }
+    return last;
+}
+
+/*
+ * A limb whose skin winds around a sample at rest is the flesh that it is in. When that is the last sample of a bone, the
+ * limb is around all of it, and what the bone carries comes out of there: a leg in a skirt, which are no contact.
+ */
+static bool leave_out_sheaths(link_build *b)
+{
+    articulation *a = b->a;
+    const size_t links = (size_t)a->link_count;
+    const int joints = a->joint_count;
+    int *last = ARENA_ARRAY(b->scratch, int, joints);
+    bool *sheathed = ARENA_ARRAY(b->scratch, bool, joints), *around = ARENA_ARRAY(b->scratch, bool, a->sample_count + 1);
+    if (b->scratch->failed) return false;
+    for (int j = 0; j < joints; j++) last[j] = last_sample(b, j);
+
+    for (int first = 0; first < a->link_count; first++) {
+        int limb = a->links[first].limb;
+        if (limb != first && !(limb == -1 && first == 0)) continue;
+
+        for (int i = 0; i < a->sample_count; i++)
+            around[i] = articulation_winding(a, b->m->positions, limb, i, a->samples[i].rest) >= AROUND_AT_REST;
+        for (int j = 0; j < joints; j++) {
+            int parent = b->c->joints[j].parent;
+            sheathed[j] = parent >= 0 && sheathed[parent];
+            if (last[j] < 0 || sheathed[j] || a->links[a->samples[last[j]].link].limb == limb) continue;
+            vec3 end = a->samples[last[j]].rest;
+            sheathed[j] = articulation_winding(a, b->m->positions, limb, -1, end) >= SHEATH_AT_REST;
+        }
+
+        for (int i = 0; i < a->sample_count; i++)
+            for (int k = 0; k < a->link_count; k++)
+                if (a->links[k].limb == limb && (around[i] || sheathed[a->samples[i].joint]))
+                    a->gaps[(size_t)i * links + (size_t)k] = -INFINITY;
+    }
+    return true;
+}
+
 /*
  * Where contact of each sample with each link begins. Flesh that touches by bending alone is no contact: that of the
  * same link and its neighbours, and that which is no further along the skeleton than both are thick. What is near at
@@ -491,17 +618,8 @@ static bool find_gaps(link_build *b)
             *gap = MIN(contact_gap(b, s->radius), 0.9f * d);
         }
 
-        /* a limb whose skin winds around the sample at rest is the flesh that it is in */
-        for (int l = 0; l < a->link_count; l++) {
-            int limb = a->links[l].limb;
-            if (limb != -1 && limb != l) continue;
-            if (limb == -1 && l > 0) continue;
-            if (articulation_winding(a, b->m->positions, limb, i, s->rest) < AROUND_AT_REST) continue;
-            for (int k = 0; k < a->link_count; k++)
-                if (a->links[k].limb == limb) a->gaps[(size_t)i * (size_t)a->link_count + (size_t)k] = -INFINITY;
-        }
     }
-    return true;
+    return leave_out_sheaths(b);
 }
 
 /* ---- touches and limits ---- */
@@ -679,9 +797,12 @@ cutis_result articulation_build(articulation *a, const articulation_def *def, ar
     b.point_joints = ARENA_ARRAY(&scratch, int, surface->point_count);
     b.places = ARENA_ARRAY(&scratch, vec3, c->joint_count);
     b.reaches = ARENA_ARRAY(&scratch, double, c->joint_count);
+    b.things = ARENA_ARRAY(&scratch, bool, c->joint_count);
     bool ok = !scratch.failed;
 
     /* links and their flesh */
+    if (ok) find_points(&b);
+    ok = ok && find_things(&b);
     if (ok) find_reaches(&b);
     ok = ok && make_links(&b) && (a->link_count == 0 || weigh_links(&b));
     cutis_result result = ok ? build_trees(&b, error) : error_memory(error, "the articulation");

@@ -161,7 +161,7 @@ double articulation_winding(const articulation *a, const float *positions, int l
     for (int l = 0; l < a->link_count; l++) {
         const bvh *tree = &a->links[l].tree;
         if (a->links[l].limb != limb) continue;
-        if (!(a->gaps[(size_t)sample * (size_t)a->link_count + (size_t)l] > -INFINITY)) continue;
+        if (sample >= 0 && !(a->gaps[(size_t)sample * (size_t)a->link_count + (size_t)l] > -INFINITY)) continue;
         if (tree->node_count > 0) sum += mesh_winding(tree->triangle_count, tree->triangles, positions, x);
     }
     return (double)a->outside * sum;

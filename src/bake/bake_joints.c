@@ -58,6 +58,17 @@ static double turn_degrees(const cutis_character *c, const float *animated, cons
     return 2 * det_atan2(sine, fabs((double)turn.w)) * 57.295779513082323;
 }
 
+double bake_joint_turn(const bake *b, int frame, int joint)
+{
+    const cutis_character *c = b->character;
+    const float *animated = b->animated + (size_t)frame * pose_floats(b);
+    const float *pose = b->poses + (size_t)frame * pose_floats(b);
+    int parent = c->joints[joint].parent;
+    bool same = memcmp(animated + 12 * joint, pose + 12 * joint, 12 * sizeof *pose) == 0 &&
+                (parent < 0 || memcmp(animated + 12 * parent, pose + 12 * parent, 12 * sizeof *pose) == 0);
+    return same ? 0 : turn_degrees(c, animated, pose, joint);
+}
+
 /* How far contact shifts the whole character at most, and the frame. */
 static void find_shift(bake *b)
 {
@@ -97,12 +108,7 @@ static cutis_result find_turned(bake *b)
     for (int j = 0; j < c->joint_count; j++) {
         cutis_turned_joint own = {.joint = j};
         for (int f = 0; f < r->frame_count; f++) {
-            const float *animated = b->animated + (size_t)f * pose_floats(b);
-            const float *pose = b->poses + (size_t)f * pose_floats(b);
-            int parent = c->joints[j].parent;
-            bool same = memcmp(animated + 12 * j, pose + 12 * j, 12 * sizeof *pose) == 0 &&
-                        (parent < 0 || memcmp(animated + 12 * parent, pose + 12 * parent, 12 * sizeof *pose) == 0);
-            double degrees = same ? 0 : turn_degrees(c, animated, pose, j);
+            double degrees = bake_joint_turn(b, f, j);
             own.frames += degrees >= TURN_COUNTS;
             if (degrees <= own.degrees) continue;
             own.degrees = degrees;
@@ -167,6 +173,7 @@ cutis_result bake_joints_finish(bake *b)
     const cutis_bone_in_flesh *before = NULL;
     int before_count = 0;
     result = measure_bones(b, b->animated, &before, &before_count);
+    if (result == CUTIS_OK) result = bake_corrections_judge(b, before, before_count);
     if (result != CUTIS_OK) return result;
     cutis_bone_in_flesh *held = ARENA_ARRAY(b->memory, cutis_bone_in_flesh, before_count + 1);
     for (int i = 0; held && i < before_count; i++) {

@@ -185,6 +185,13 @@ cutis_result bake_joints_open(bake *b);
 void bake_joints_record(bake *b, int frame, double time);
 /* Bones in other flesh, and joints that contact turned. */
 cutis_result bake_joints_finish(bake *b);
+/* By how many degrees contact turns a joint away from the motion in a frame. */
+double bake_joint_turn(const bake *b, int frame, int joint);
+
+/* ---- bake_corrections.c ---- */
+
+/* Judge how far contact moves limbs away from the motion, which has those bones in flesh. */
+cutis_result bake_corrections_judge(bake *b, const cutis_bone_in_flesh *bones, int bone_count);
 
 /* ---- bake_verdict.c ---- */
 

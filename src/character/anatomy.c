@@ -113,7 +113,7 @@ static cutis_result parts_shape(const cutis_character *c, const mesh *m, const i
     for (int j = 0; j < n; j++) {
         vec3 x = joint_bind_place(&c->joints[j]);
         for (int k = 0; k < 3; k++) {
-            places[j][k] = (double)(&x.x)[k];
+            places[j][k] = (double)vec3_axis(x, k);
             skins[j][k] = totals[j] > 0 ? skins[j][k] / totals[j] : places[j][k];
         }
     }

@@ -83,8 +83,10 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"fallback", 0.1, 0.5, 100, "%.2g %% of the skin is clamped towards linear skinning"},
     {"props_dropped", 0, 1000, 1, "%.0f props were dropped"},
     {"section_lost", 0.9, 0.98, 100, "a limb's cross-section loses %.2g %% of its rest area"},
-    {"sliding", 0.08, 0.2, 100, "the skin slides by %.2g %% of the size"},                 /* as displacement_max */
-    {"sliding_jump", 0.03, 0.15, 100, "the skin jumps by %.2g %% of the size in a frame"}, /* as torn_gap */
+    {"sliding", 0.08, 0.2, 100, "the skin slides by %.2g %% of the size"},                /* as displacement_max */
+    {"sliding_jump", 0.03, 0.15, 100, "the skin jumps by %.2g %% of the size per frame"}, /* as torn_gap */
+    {"correction", 0.08, 0.2, 100, "contact moves it by %.2g %% of the size more than overlaps of bones explain"},
+    {"correction_jump", 0.03, 0.15, 100, "contact moves it in a jump of %.2g %% of the size that the clip does not have"},
 };
 
 const char *cutis_harm_name(cutis_harm harm) { return rows[harm].name; }
@@ -914,6 +916,13 @@ void cutis_judge_sliding(cutis_judge *j, const float *sliding)
 
     put(row, CUTIS_HARM_SLIDING, way, way_point);
     if (++j->slid_count > 2) put(row, CUTIS_HARM_SLIDING_JUMP, jump, jump_point);
+}
+
+void cutis_judge_correction(cutis_judge *j, int frame, double way, int way_point, double jump, int jump_point)
+{
+    if (frame < 0 || frame >= j->frame_count) return;
+    put(j->frames[frame], CUTIS_HARM_CORRECTION, way, way_point);
+    put(j->frames[frame], CUTIS_HARM_CORRECTION_JUMP, jump, jump_point);
 }
 
 /* ---- the verdict ---- */
