@@ -101,8 +101,8 @@ static vec3 outer_acceleration(const tissue_run *run, int k, int l, vec3 fall, v
 }
 
 /* One node's quadratic: *pull and *weight (over mass); adds a blow to the velocity. */
-static void node_pull(const tissue_run *run, const alpha_method *t, int at, float damping, float drive_move, float outer,
-                      double *pull, double *weight)
+static void node_pull(const tissue_run *run, const alpha_method *t, int at, float damping, float drive_move,
+                      float outer, double *pull, double *weight)
 {
     double h = run->h, c = damping;
     double x0 = run->s.x[at], v0 = run->s.v[at], a0 = run->s.a[at];
