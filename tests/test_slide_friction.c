@@ -132,8 +132,8 @@ static void dry_friction_holds_up_to_its_limit(void **state)
     (void)state;
     const double times[] = {2, 4};
     double held[2], slid[2], loose[2];
-    const char *const strong[] = {"zeta=0", "friction=0.05", NULL};
-    const char *const weak[] = {"zeta=0", "friction=0.01", "drag=400", NULL};
+    const char *const strong[] = {"zeta=0", "dry_friction=0.05", NULL};
+    const char *const weak[] = {"zeta=0", "dry_friction=0.01", "drag=400", NULL};
     const char *const none[] = {"zeta=0", "drag=400", NULL};
     run_strip(strong, times, 2, held);
     run_strip(weak, times, 2, slid);

@@ -50,8 +50,9 @@ static const cutis_parameter slide_parameters[SLIDE_PARAMETER_COUNT] = {
                  "overrides it"},
     [SLIDE_DRAG] = {PARAMETER_FLOAT("drag", 0, 0, 100000, "1/s"), .per_bone = true,
                     .help = "viscous friction with the body: decay rate of the sliding speed; 0 for none"},
-    [SLIDE_FRICTION] = {PARAMETER_FLOAT("friction", 0, 0, 100, "1/size"), .per_bone = true,
-                        .help = "dry friction with the body: strain that it holds, per length of skin; 0 for none"},
+    [SLIDE_FRICTION] = {PARAMETER_FLOAT("dry_friction", 0, 0, 100, ""), .per_bone = true,
+                        .help =
+                            "dry friction with the body: strain that it holds over a length of one size; 0 for none"},
     [SLIDE_DELTA_MAX] = {PARAMETER_FLOAT("delta_max", 0, 0, 1000, "m/s"), .per_bone = true,
                          .help = "largest tangential speed of the body that the skin follows; 0 for no limit"},
     [SLIDE_ATTACH] = {PARAMETER_FLOAT("attach", 0, 0, 1, ""), .per_bone = true,
