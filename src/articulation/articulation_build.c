@@ -84,7 +84,8 @@ static void find_points(link_build *b)
 
 /*
  * A joint that moves rigid pieces alone, as all joints below it do, holds a thing. No flesh bends there, so the joint
- * belongs to the link that carries it, and the thing is no flesh of that link: a hand with a sword is as long as a hand.
+ * belongs to the link that carries it, and the thing is no flesh of that link: a hand with a sword is as long as a
+ * hand.
  */
 static bool find_things(link_build *b)
 {
@@ -547,8 +548,8 @@ static int last_sample(const link_build *b, int joint)
 }
 
 /*
- * A limb whose skin winds around a sample at rest is the flesh that it is in. When that is the last sample of a bone, the
- * limb is around all of it, and what the bone carries comes out of there: a leg in a skirt, which are no contact.
+ * A limb whose skin winds around a sample at rest is the flesh that it is in. When that is the last sample of a bone,
+ * the limb is around all of it, and what the bone carries comes out of there: a leg in a skirt, which are no contact.
  */
 static bool leave_out_sheaths(link_build *b)
 {
@@ -556,7 +557,8 @@ static bool leave_out_sheaths(link_build *b)
     const size_t links = (size_t)a->link_count;
     const int joints = a->joint_count;
     int *last = ARENA_ARRAY(b->scratch, int, joints);
-    bool *sheathed = ARENA_ARRAY(b->scratch, bool, joints), *around = ARENA_ARRAY(b->scratch, bool, a->sample_count + 1);
+    bool *sheathed = ARENA_ARRAY(b->scratch, bool, joints),
+         *around = ARENA_ARRAY(b->scratch, bool, a->sample_count + 1);
     if (b->scratch->failed) return false;
     for (int j = 0; j < joints; j++) last[j] = last_sample(b, j);
 
@@ -617,7 +619,6 @@ static bool find_gaps(link_build *b)
             if (cosine < OWN_FLESH) continue;
             *gap = MIN(contact_gap(b, s->radius), 0.9f * d);
         }
-
     }
     return leave_out_sheaths(b);
 }

@@ -14,15 +14,17 @@
 
 /* A joint is turned from here on, degrees. */
 static const double TURNED = 0.2;
-/* The end of a limb is so many times as far from the joint as the bone in flesh: a forearm in the middle, and its hand. */
+/* The end of a limb is so many times as far from the joint as the bone in flesh: a forearm in the middle, and its hand.
+ */
 static const double LEVER = 4;
 
 typedef struct corrections {
     skinning points;
     float *skin, *scratch;
-    float *clip[2], *shift[3]; /* (point_count x 3) of the last frames, the newest first: the clip's, and the way from it */
-    int *owners;               /* (point_count) the joint that moves a point most */
-    int *tops;                 /* (joint_count) the first turned joint from the root to each; -1: none */
+    float *clip[2],
+        *shift[3]; /* (point_count x 3) of the last frames, the newest first: the clip's, and the way from it */
+    int *owners;   /* (point_count) the joint that moves a point most */
+    int *tops;     /* (joint_count) the first turned joint from the root to each; -1: none */
 } corrections;
 
 static cutis_result corrections_build(bake *b, corrections *c, arena *memory)

@@ -86,7 +86,8 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"sliding", 0.08, 0.2, 100, "the skin slides by %.2g %% of the size"},                 /* as displacement_max */
     {"sliding_jump", 0.03, 0.15, 100, "the skin jumps by %.2g %% of the size in a frame"}, /* as torn_gap */
     {"correction", 0.08, 0.2, 100, "contact moves it by %.2g %% of the size more than overlaps of bones explain"},
-    {"correction_jump", 0.03, 0.15, 100, "contact moves it in a jump of %.2g %% of the size that the clip does not have"},
+    {"correction_jump", 0.03, 0.15, 100,
+     "contact moves it in a jump of %.2g %% of the size that the clip does not have"},
 };
 
 const char *cutis_harm_name(cutis_harm harm) { return rows[harm].name; }
