@@ -95,9 +95,9 @@ typedef struct cli_option {
     {                                                                       \
         .name = "set", .kind = CLI_PAIR, .value = "KEY=VALUE", .help = text \
     }
-#define CLI_OPTION_PRESET                                                                                      \
-    {                                                                                                          \
-        .name = "preset", .kind = CLI_TEXT, .value = "NAME",                                                   \
+#define CLI_OPTION_PRESET                                                                                       \
+    {                                                                                                           \
+        .name = "preset", .kind = CLI_TEXT, .value = "NAME",                                                    \
         .help = "kind of body: athletic, average, heavy, old, toy or statue; --set and the file's settings win" \
     }
 #define CLI_OPTION_EXAMPLE(text)                                                            \
@@ -105,11 +105,12 @@ typedef struct cli_option {
         .name = "example", .kind = CLI_TEXT, .value = "FILE", .help = text, .repeats = true \
     }
 /* cli_keys */
-#define CLI_OPTION_AMOUNT                                                                                             \
-    {                                                                                                                 \
-        .name = "amount", .kind = CLI_TEXT, .value = "A|T:A,...",                                                     \
-        .help = "how much of the flesh is shown: 0 skinning, 1 the simulation (default), 2 exaggerated; or at seconds " \
-                "of the clip, as in 0:0,1:1.5"                                                                        \
+#define CLI_OPTION_AMOUNT                                                                                           \
+    {                                                                                                               \
+        .name = "amount", .kind = CLI_TEXT, .value = "A|T:A,...",                                                   \
+        .help =                                                                                                     \
+            "how much of the flesh is shown: 0 skinning, 1 the simulation (default), 2 exaggerated; or at seconds " \
+            "of the clip, as in 0:0,1:1.5"                                                                          \
     }
 /* cli_detail */
 #define CLI_OPTION_DETAIL                                                                                             \
@@ -119,11 +120,12 @@ typedef struct cli_option {
                 "itself)"                                                                                             \
     }
 /* cli_add_given_props */
-#define CLI_OPTION_PROP                                                                                             \
-    {                                                                                                               \
-        .name = "prop", .kind = CLI_TEXT, .value = "NAME|FILE.glb",                                                 \
-        .help = "an object to touch: cube, ball, table, floor or a file; NAME@X,Y,Z or NAME@X,Y,Z,SCALE places it", \
-        .repeats = true                                                                                             \
+#define CLI_OPTION_PROP                                                                                            \
+    {                                                                                                              \
+        .name = "prop", .kind = CLI_TEXT, .value = "NAME|FILE.glb",                                                \
+        .help = "an object to touch: a built-in prop (cube, block, ball, soft_ball, can, capsule, pencil, table, " \
+                "floor) or a file; NAME@X,Y,Z or NAME@X,Y,Z,SCALE places it",                                      \
+        .repeats = true                                                                                            \
     }
 
 typedef struct cli_arguments cli_arguments;
@@ -187,8 +189,8 @@ bool cli_given(const cli_arguments *arguments, const char *name); /* given on th
 bool cli_flag(const cli_arguments *arguments, const char *name);
 const char *cli_text(const cli_arguments *arguments, const char *name); /* the last given, the fallback, or NULL */
 /*
- * Parse the keys of --amount: one value for all times, or TIME:VALUE,TIME:VALUE. The caller frees them. Returns CLI_OK, or
- * an exit code with the message printed.
+ * Parse the keys of --amount: one value for all times, or TIME:VALUE,TIME:VALUE. The caller frees them. Returns CLI_OK,
+ * or an exit code with the message printed.
  */
 int cli_keys(const cli_arguments *arguments, cutis_bake_key **keys, int *count);
 /* Parse --detail for cutis_model_def.detail; false with a message when it is invalid. */

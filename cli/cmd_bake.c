@@ -43,8 +43,8 @@ static int check_paths(const cli_arguments *arguments, const cutis_bake_def *def
     if (!output) return cli_usage_error(arguments, "the output is missing: -o OUT (%s)", cli_cache_endings());
     bool vrm = cli_has_ending(output, ".vrm") && cli_has_ending(arguments->positionals[0], ".vrm");
     if (!cutis_cache_known(output) && !cli_has_ending(output, ".glb") && !vrm)
-        return cli_usage_error(arguments, "cannot tell the format of '%s' from its extension; use one of %s%s", output,
-                               cli_cache_endings(), ending_hint(output));
+        return cli_usage_error(arguments, "cannot detect the format of '%s' from its extension; use one of %s%s",
+                               output, cli_cache_endings(), ending_hint(output));
 
     /* no input is overwritten */
     const char *input = cli_is_built_in(arguments->positionals[0]) ? NULL : arguments->positionals[0];
@@ -337,13 +337,15 @@ const cli_command cmd_bake = {
         "nothing pops. Before a --start inside the clip, half a second of the clip is simulated but not written.\n"
         "A .glb output keeps the whole input file and adds morph targets with animated weights: the difference from "
         "skinning. It plays in any engine. With --loop, the last key equals the first.\n"
-        "--prop adds an object to touch: cube (soft), ball (rigid), table and floor (fixed), or the nodes of a .glb. "
-        "Solver springs moves soft and rigid props. Under layers and lattice they follow their node. The report "
-        "contains their motion. Solvers with a touch output also report the force on each part of the skin.\n"
+        "--prop adds an object to touch: cube and soft_ball (soft), block, ball, can, capsule and pencil (rigid), "
+        "table "
+        "and floor (fixed), or the nodes of a .glb. "
+        "Solver springs moves soft and rigid props, and the report contains their motion. Under tissue, layers and "
+        "lattice they follow their node. Solvers with a touch output also report the force on each part of the skin.\n"
         "--set acceleration applies a constant acceleration (gravity, a vehicle); wind and blow apply external forces. "
         "blow may be repeated. A moving --prop also pushes the flesh. Lengths are in the file's unit; times are times "
         "of the clip.\n"
-        "A configuration file contains the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": {\"layers\": "
+        "A configuration file contains the same options: {\"solver\": \"tissue\", \"fps\": 60, \"set\": {\"tissue\": "
         "{\"fat_stiffness\": 10}, \"acceleration\": [0, -9.81, 0]}, \"bones\": {\"Spine\": {\"friction\": 0.9}}}.",
     .examples = "cutis bake arm -o arm.glb\n"
                 "cutis bake man --solver lattice --clip walk --loop -o walk.glb\n"

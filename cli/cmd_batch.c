@@ -576,8 +576,8 @@ const cli_command cmd_batch = {
     .usage = "JOBS.json [--jobs N]",
     .summary = "run a list of bakes; rerun to resume",
     .description =
-        "JOBS.json: {\"defaults\": {\"solver\": \"layers\"}, \"jobs\": [{\"input\": \"hero.glb\", \"clip\": \"walk\", "
-        "\"output\": \"walk.glb\", \"loop\": true, \"check\": \"volume_error_max<0.01\", \"set\": {\"layers\": "
+        "JOBS.json: {\"defaults\": {\"solver\": \"tissue\"}, \"jobs\": [{\"input\": \"hero.glb\", \"clip\": \"walk\", "
+        "\"output\": \"walk.glb\", \"loop\": true, \"check\": \"volume_error_max<0.01\", \"set\": {\"tissue\": "
         "{\"fat_stiffness\": 10}}}, ...]}. Keys are the options of 'cutis bake'; those of a job override the "
         "defaults.\n"
         "Each bake runs in its own process. OUTPUT.job.json beside each output records its inputs, parameters and "

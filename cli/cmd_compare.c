@@ -21,7 +21,7 @@ enum {
 typedef struct compared {
     char solver[128];
     cutis_bake_key amount;
-    char label[160]; /* as it is shown: the solver, and the amount where there are several */
+    char label[160];           /* as it is shown: the solver, and the amount where there are several */
     char *cache;               /* path */
     cutis_bake_result *result; /* NULL: it could not be done */
     double jiggle;
@@ -679,8 +679,8 @@ const cli_command cmd_compare = {
         "the size; turned: 95th percentile of the rotation of patches against it, in degrees; torn: share of nearby "
         "points that are torn apart. memory: of model and state. The size is the bounding-box diagonal at rest.",
     .examples = "cutis compare arm --clip flex -o out/arm\n"
-                "cutis compare hero.glb --solvers lbs,layers,layers+slide -o out/hero\n"
-                "cutis compare hero.glb --solvers layers --amount 0,1,2 -o out/hero",
+                "cutis compare hero.glb --solvers lbs,tissue,tissue+slide -o out/hero\n"
+                "cutis compare hero.glb --solvers tissue --amount 0,1,2 -o out/hero",
     .options = options,
     .option_count = CLI_COUNT(options),
     .positional_min = 1,

@@ -165,7 +165,8 @@ static void print_solver(const cutis_solver_info *solver)
     if (any_bone) printf("; parameters marked * can be set for one bone: --set bones.NAME.parameter=VALUE");
     printf(".\n");
     if (!(solver->flags & (CUTIS_SOLVER_GEOMETRIC | CUTIS_SOLVER_SURFACE)))
-        printf("Joints yield to contact: --set joints=fixed keeps the clip's pose, and --set bones.NAME.joint_strength=0..1\n"
+        printf("Joints yield to contact: --set joints=fixed keeps the clip's pose, and --set "
+               "bones.NAME.joint_strength=0..1\n"
                "lets a joint hang and swing (default 1: it holds the clip).\n");
 
     print_outputs(solver);

@@ -180,8 +180,8 @@ static bool listen_at(studio *s, int port)
 }
 
 /*
- * The default port is fixed because a browser keeps what a page stores per port. Another `cutis studio` may have it: then any
- * free port does.
+ * The default port is fixed because a browser keeps what a page stores per port. Another `cutis studio` may have it:
+ * then any free port does.
  */
 static bool listen_here(studio *s, const cli_arguments *arguments)
 {

@@ -18,7 +18,7 @@ static int request_parse(const char *text, cutis_prop_request *request)
     if (at && strchr(at, '/')) at = NULL;
     request->name = cli_format("%.*s", at ? (int)(at - text) : (int)strlen(text), text);
     if (!*request->name) {
-        cli_error("--prop '%s': the name is missing; use cube, ball, table, floor or a .glb file", text);
+        cli_error("--prop '%s': the name is missing; use a built-in prop, such as cube or ball, or a .glb file", text);
         return CLI_USAGE;
     }
 

@@ -18,9 +18,9 @@ for name in json.load(open(sys.argv[1]))["solvers"]: print(name)' "$out/compare/
 caches=""
 for solver in $names; do caches="$caches $out/compare/$solver.npy"; done
 
-# One file for engines: skeleton, skin and morph targets that add what the simulation found.
+# One file for engines: skeleton, skin and morph targets that add the deviation of the flesh.
 best=lbs
-for solver in $names; do case $solver in layers | lattice) best=$solver ;; esac; done
+for solver in $names; do case $solver in tissue) best=$solver ;; esac; done
 "$cutis" bake "$out/arm.glb" --solver "$best" --clip flex -o "$out/arm_$best.glb"
 
 # The frame of the deepest bend side by side, plain and by change of volume; the motion as a video.

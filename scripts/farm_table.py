@@ -12,7 +12,7 @@ program = os.path.abspath(sys.argv[1])
 clips = int(sys.argv[2]) if len(sys.argv) > 2 else 10000
 SCENES = [("man", "walk", solver) for solver in ("lbs", "lattice", "springs", "layers", "layers+slide")]
 
-print("| clip | solver | CPU seconds a clip | CPU hours for %d | nodes of 32 cores for an hour |" % clips)
+print("| clip | solver | CPU seconds per clip | CPU hours for %d | nodes of 32 cores for an hour |" % clips)
 print("|---|---|---|---|---|")
 with tempfile.TemporaryDirectory() as folder:
     for name, clip, solver in SCENES:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The pictures of docs/solvers/lattice.md: the figures of the lattice's paper with our characters.
+# The pictures of docs/reference/solvers/lattice.md: the figures of the lattice's paper with our characters.
 # Usage: scripts/lattice_pictures.sh [FOLDER of the built program] [OUTPUT FOLDER]
 set -e
 cd "$(dirname "$0")/.."

@@ -11,6 +11,12 @@ clang-format --dry-run -Werror $files || { echo "clang-format: run make format" 
 
 python3 scripts/check_layers.py || code=1
 
+# Emscripten's clang takes 0 for what an index from the first member reaches beyond it.
+if git grep -nE '\(&[^()]*(\.|->)x\)\[' -- '*.c' '*.h'; then
+    echo "a vec3 as an array: take vec3_axis or vec3_store"
+    code=1
+fi
+
 # A file is checked again when it, or any header, is newer than its mark.
 mkdir -p "$build/tidy"
 newest=$(ls -t .clang-tidy $(git ls-files '*.h') | head -n 1)

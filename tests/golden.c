@@ -165,7 +165,8 @@ static int tube(const cutis_jobs *jobs)
     cutis_character *character;
     if (test_tube(NULL, &character, &error)) return fail("tube", &error);
     printf("character tube - %016" PRIx64 "\n", hash_character(character));
-    int code = run_all(character, -1, false, jobs) || run_all(character, -1, true, jobs) || run_uniform(character, jobs);
+    int code =
+        run_all(character, -1, false, jobs) || run_all(character, -1, true, jobs) || run_uniform(character, jobs);
     cutis_character_destroy(character);
     return code;
 }

@@ -83,6 +83,7 @@ static inline double scene_energy(const cutis_model *model, cutis_state *state, 
     *m = last->data;
     slide_state_view(*m, (char *)state + last->state, &own);
     slide_scratch_view(*m, (char *)state + model->state_bytes + last->scratch, s);
+    s->anchors = own.anchors;
     for (int i = 0; i < 3 * (*m)->point_count; i++) s->x[i] = (double)own.surface[i] / (*m)->unit;
     slide_system_shapes(*m, s, NULL);
     slide_skin_points(*m, s, own.places, NULL);

@@ -179,7 +179,7 @@ static inline double stage_depth_soft(springs_scene *s, int index)
     for (int p = 0; p < s->character->point_count; p++) {
         vec3 x = vec3_load(s->points + 3 * p);
         bool near = true;
-        for (int k = 0; k < 3; k++) near = near && (&x.x)[k] > bounds->min[k] && (&x.x)[k] < bounds->max[k];
+        for (int k = 0; k < 3; k++) near = near && vec3_axis(x, k) > bounds->min[k] && vec3_axis(x, k) < bounds->max[k];
         if (!near || bvh_ray_winding(&tree, prop.positions, x, way, -1) < 1) continue;
         deepest = fmax(deepest, (double)bvh_closest(&tree, prop.positions, x, 1e9f).distance);
     }

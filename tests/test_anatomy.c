@@ -99,7 +99,8 @@ static double mean_at(const mapped *m, int kind, double low, double high, double
             }
         if (best < 0 || m->anatomy.parts[best].kind != kind) continue;
         const float *x = c->positions + 3 * v;
-        double height = ((double)x[1] - (double)c->bounds_min[1]) / ((double)c->bounds_max[1] - (double)c->bounds_min[1]);
+        double height =
+            ((double)x[1] - (double)c->bounds_min[1]) / ((double)c->bounds_max[1] - (double)c->bounds_min[1]);
         if (height < low || height > high || front * (double)x[2] < 0) continue;
         sum += (double)m->anatomy.softness[p];
         count++;
@@ -119,8 +120,9 @@ static void regions_are_where_people_have_them(void **unused)
     double foot = mean_at(&m, JOINT_FOOT, 0, 1, 0), shin = mean_at(&m, JOINT_LOWER_LEG, 0, 1, 1);
     double thigh = mean_at(&m, JOINT_UPPER_LEG, 0, 1, 0), arm = mean_at(&m, JOINT_UPPER_ARM, 0, 1, 0);
     double belly = mean_at(&m, JOINT_HIPS, 0, 1, 1), trunk = mean_at(&m, JOINT_SPINE, 0.75, 1, -1);
-    print_message("head %.2f hand %.2f foot %.2f shin %.2f thigh %.2f upper arm %.2f hips' front %.2f upper back %.2f\n", head, hand,
-                  foot, shin, thigh, arm, belly, trunk);
+    print_message(
+        "head %.2f hand %.2f foot %.2f shin %.2f thigh %.2f upper arm %.2f hips' front %.2f upper back %.2f\n", head,
+        hand, foot, shin, thigh, arm, belly, trunk);
     assert_true(head >= 0 && head < 0.15 && hand < 0.15 && foot < 0.15 && shin < 0.3);
     assert_true(arm > 0.2 && arm < 0.6 && trunk > 0.2 && trunk < 0.6);
     assert_true(thigh > arm && belly > 0.6);
@@ -150,7 +152,7 @@ static void regions_are_where_animals_have_them(void **unused)
             vec3 a = vec3_load(m.mesh.positions + 3 * t[0]), b = vec3_load(m.mesh.positions + 3 * t[1]),
                  d = vec3_load(m.mesh.positions + 3 * t[2]);
             vec3 n = vec3_normalize(vec3_cross(vec3_sub(b, a), vec3_sub(d, a)));
-            for (int k = 0; k < 3; k++) normals[k] += (&n.x)[k];
+            for (int k = 0; k < 3; k++) normals[k] += vec3_axis(n, k);
         }
         vec3 normal = vec3_normalize(vec3_load(normals));
         if (normal.y < -0.7f) under += (double)m.anatomy.softness[p], below++;
@@ -191,7 +193,8 @@ static void map_is_smooth(void **unused)
     double most = 0;
     for (int e = 0; e < m.mesh.edge_count; e++) {
         int a = m.mesh.edges[2 * e], b = m.mesh.edges[2 * e + 1];
-        double length = vec3_distance(vec3_load(m.mesh.positions + 3 * a), vec3_load(m.mesh.positions + 3 * b)) / c->size;
+        double length =
+            vec3_distance(vec3_load(m.mesh.positions + 3 * a), vec3_load(m.mesh.positions + 3 * b)) / c->size;
         double step = fabs((double)m.anatomy.softness[a] - (double)m.anatomy.softness[b]);
         most = fmax(most, step / (length / SMOOTH_LENGTH + 0.5));
     }
@@ -207,9 +210,10 @@ static void units_and_orientation_do_not_matter(void **unused)
     cutis_character *c = test_zoo("man", 0.5);
     mapped plain = map_make(c, NULL, 1);
     vec3 axis = vec3_normalize(vec3_make(1, 2, -0.5f));
-    mat34 moves[3] = {mat34_compose(vec3_make(0, 0, 0), quat_identity(), vec3_make(100, 100, 100)),
-                      mat34_compose(vec3_make(3, -2, 5), quat_axis_angle(axis, 2.1), vec3_make(1, 1, 1)),
-                      mat34_compose(vec3_make(0, 0, 0), quat_axis_angle(vec3_make(1, 0, 0), 1.5707963), vec3_make(1, 1, 1))};
+    mat34 moves[3] = {
+        mat34_compose(vec3_make(0, 0, 0), quat_identity(), vec3_make(100, 100, 100)),
+        mat34_compose(vec3_make(3, -2, 5), quat_axis_angle(axis, 2.1), vec3_make(1, 1, 1)),
+        mat34_compose(vec3_make(0, 0, 0), quat_axis_angle(vec3_make(1, 0, 0), 1.5707963), vec3_make(1, 1, 1))};
     for (int i = 0; i < 3; i++) {
         mapped m = map_make(c, &moves[i], 1);
         for (int p = 0; p < c->point_count; p++)
@@ -302,7 +306,8 @@ static void unit_is_guessed_from_height(void **unused)
         mapped m = map_make(arm, &move, 1);
         double size = (double)m.character.size * anatomy_unit(&m.character, NULL);
         assert_true(size > 0.05 && size < 15);
-        if (units[i].scale <= 100) assert_true(anatomy_unit(&m.character, NULL) == units[i].unit || units[i].scale == 39.37f);
+        if (units[i].scale <= 100)
+            assert_true(anatomy_unit(&m.character, NULL) == units[i].unit || units[i].scale == 39.37f);
         map_free(&m);
     }
     cutis_character_destroy(arm);
@@ -497,10 +502,9 @@ static void anatomy_can_be_turned_off(void **unused)
     static const cutis_setting off[] = {{"anatomy", "off"}}, none[] = {{"anatomy", "0"}}, on[] = {{"anatomy", "on"}};
     for (int s = 0; s < COUNT_OF(flesh_solvers); s++) {
         int clip = clip_find(c, "jump");
-        float *ends[4] = {clip_end(c, flesh_solvers[s], clip, 0.6, NULL, 0),
-                          clip_end(c, flesh_solvers[s], clip, 0.6, on, 1),
-                          clip_end(c, flesh_solvers[s], clip, 0.6, off, 1),
-                          clip_end(c, flesh_solvers[s], clip, 0.6, none, 1)};
+        float *ends[4] = {
+            clip_end(c, flesh_solvers[s], clip, 0.6, NULL, 0), clip_end(c, flesh_solvers[s], clip, 0.6, on, 1),
+            clip_end(c, flesh_solvers[s], clip, 0.6, off, 1), clip_end(c, flesh_solvers[s], clip, 0.6, none, 1)};
         size_t bytes = 3 * (size_t)c->vertex_count * sizeof(float);
         assert_memory_equal(ends[0], ends[1], bytes);
         assert_memory_equal(ends[2], ends[3], bytes);

@@ -291,7 +291,7 @@ static void mistakes_are_told(void **state)
     expect_error(&def, CUTIS_ERROR_ARGUMENT, "did you mean 'flex'");
     def.clip = "flex";
     def.format = "avi";
-    expect_error(&def, CUTIS_ERROR_ARGUMENT, "cannot tell the format");
+    expect_error(&def, CUTIS_ERROR_ARGUMENT, "cannot detect the format");
     def.format = NULL;
     def.checks = "volume<1";
     expect_error(&def, CUTIS_ERROR_ARGUMENT, "there is no measure 'volume'");

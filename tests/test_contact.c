@@ -91,7 +91,7 @@ static void impact_times_are_not_late_for_touching_features(void **unused)
         if (pair.distance < 0.1f) continue;
         float wanted = uniform(1e-4f, 1e-3f);
         for (int k = 0; k < (pair.kind == CONTACT_POINT_TRIANGLE ? 3 : 6); k++)
-            start[k] -= (&pair.normal.x)[k % 3] * (pair.distance - wanted);
+            start[k] -= vec3_axis(pair.normal, k % 3) * (pair.distance - wanted);
         contact_pair_nearest(&pair, start);
         fill_random(end, 12, 0.1f);
         for (int k = 0; k < 12; k++) end[k] += start[k];
@@ -474,7 +474,7 @@ static void pruning_loses_no_impact(void **unused)
                 float sine = (float)det_sin(wring * x.z), cosine = (float)det_cos(wring * x.z);
                 if (shape == 3) x.z = 0.5f * press * x.x * x.x; /* the plain sheet rolls up */
                 x = vec3_make(cosine * x.x - sine * x.y + shear * x.z, sine * x.x + cosine * x.y, press * x.z);
-                for (int c = 0; c < 3; c++) s.end[3 * p + c] = (&x.x)[c] + uniform(-shake, shake);
+                for (int c = 0; c < 3; c++) s.end[3 * p + c] = vec3_axis(x, c) + uniform(-shake, shake);
             }
             contact_search_options options = {.margin = 0.004f, .thickness = 0.002f};
             long tests[2];

@@ -1442,6 +1442,35 @@ static void a_twist_does_not_collapse(void **unused)
     assert_true(pairs[1] == 0 && pairs[0] > 100 && least[1] > 0.985);
 }
 
+/* Nor is its least section much smaller than at rest, however coarse the voxels are. */
+static void a_twist_keeps_its_section(void **unused)
+{
+    (void)unused;
+    test_is_heavy();
+    enum { FRAMES = 30 };
+    static const char *const texts[2][3] = {{NULL}, {"resolution", "16", NULL}};
+    for (int i = 0; i < COUNT_OF(texts); i++) {
+        scene s = scene_make("arm", texts[i]);
+        size_t size = 3 * (size_t)s.character->vertex_count;
+        float *frames = malloc(FRAMES * size * sizeof *frames);
+        assert_non_null(frames);
+        cutis_clip_motion motion = {s.character, cutis_character_find_clip(s.character, "twist"), 0.25};
+        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+        for (int f = 0; f < FRAMES; f++) {
+            cutis_state_step(s.model, s.state, &input, 1.0 / 20);
+            memcpy(frames + f * size, cutis_state_positions(s.model, s.state), size * sizeof *frames);
+        }
+
+        cutis_quality quality;
+        assert_int_equal(cutis_measure(s.character, frames, FRAMES, 20, NULL, NULL, &quality, NULL), CUTIS_OK);
+        print_message("arm twist%s: least section %.3f, union volume %.2f %%\n", i ? ", resolution 16" : "",
+                      quality.min_section_ratio, 100 * quality.volume_union);
+        assert_true(quality.min_section_ratio > 0.85 && quality.volume_union < 0.005);
+        free(frames);
+        scene_free(&s);
+    }
+}
+
 static void skin_does_not_pass_through_itself(void **unused)
 {
     (void)unused;
@@ -1700,6 +1729,7 @@ int main(void)
         cmocka_unit_test(flesh_feels_gravity_and_blows),
         cmocka_unit_test(joints_may_scale),
         cmocka_unit_test(a_twist_does_not_collapse),
+        cmocka_unit_test(a_twist_keeps_its_section),
         cmocka_unit_test(skin_does_not_pass_through_itself),
         cmocka_unit_test(parts_that_touch_give_way),
         cmocka_unit_test(stretch_lets_go_of_voxels_turned_inside_out),

@@ -1,6 +1,7 @@
 /*
  * Solver layers on characters that others made, without a word of tuning. Skips where ../shared/models is not there.
- * scripts/layers_models.sh runs whole clips and prints the table of docs/reference/solvers/layers.md; here are short pieces.
+ * scripts/layers_models.sh runs whole clips and prints the table of docs/reference/solvers/layers.md; here are short
+ * pieces.
  */
 #include "testing.h"
 

@@ -21,11 +21,11 @@ static cutis_character *cube_make(float tilt, bool with_normals)
             positions[3 * v + one] = a;
             positions[3 * v + two] = sign * b;
 
-            vec3 n = vec3_make(0, 0, 0);
-            (&n.x)[axis] = sign;
-            (&n.x)[one] = tilt * a;
-            (&n.x)[two] = tilt * 0.5f;
-            vec3_store(normals + 3 * v, vec3_normalize(n));
+            float *normal = normals + 3 * v;
+            normal[axis] = sign;
+            normal[one] = tilt * a;
+            normal[two] = tilt * 0.5f;
+            vec3_store(normal, vec3_normalize(vec3_load(normal)));
             corners[v] = v;
             first[v] = v;
             joints_of[v] = 0;
@@ -95,8 +95,7 @@ static void a_cube_with_hard_edges_keeps_six_flat_sides(void **unused)
         const float *x = positions + 12 * side;
         vec3 one = vec3_sub(vec3_load(x + 3), vec3_load(x)), two = vec3_sub(vec3_load(x + 6), vec3_load(x));
         vec3 wanted = vec3_normalize(vec3_cross(one, two));
-        for (int k = 0; k < 4; k++)
-            assert_true(vec3_distance(wanted, vec3_load(normals + 12 * side + 3 * k)) < 1e-5f);
+        for (int k = 0; k < 4; k++) assert_true(vec3_distance(wanted, vec3_load(normals + 12 * side + 3 * k)) < 1e-5f);
     }
     cutis_character_destroy(c);
 }

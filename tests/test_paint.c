@@ -70,20 +70,13 @@ static void maps_change_what_they_are_for(void **unused)
     static const struct {
         const char *solver, *map, *output; /* output: NULL for positions */
         float painted, unpainted;
-    } cases[] = {{"layers", "stiffness", NULL, 0.1f, 1},
-                 {"layers", "fat", NULL, 0, 1},
-                 {"layers", "freeze", NULL, 1, 0},
-                 {"lattice", "stiffness", NULL, 0.1f, 1},
-                 {"lattice", "fat", NULL, 0, 1},
-                 {"lattice", "freeze", NULL, 1, 0},
-                 {"tissue", "stiffness", NULL, 0.1f, 1},
-                 {"tissue", "fat", NULL, 0, 1},
-                 {"tissue", "freeze", NULL, 1, 0},
-                 {"springs", "stiffness", NULL, 0.1f, 1},
-                 {"springs", "freeze", NULL, 1, 0},
-                 {"curves", "freeze", NULL, 1, 0},
-                 {"lbs+slide", "freeze", "sliding", 1, 0},
-                 {"lbs+slide", "stiffness", "sliding", 0.05f, 1}};
+    } cases[] = {{"layers", "stiffness", NULL, 0.1f, 1},   {"layers", "fat", NULL, 0, 1},
+                 {"layers", "freeze", NULL, 1, 0},         {"lattice", "stiffness", NULL, 0.1f, 1},
+                 {"lattice", "fat", NULL, 0, 1},           {"lattice", "freeze", NULL, 1, 0},
+                 {"tissue", "stiffness", NULL, 0.1f, 1},   {"tissue", "fat", NULL, 0, 1},
+                 {"tissue", "freeze", NULL, 1, 0},         {"springs", "stiffness", NULL, 0.1f, 1},
+                 {"springs", "freeze", NULL, 1, 0},        {"curves", "freeze", NULL, 1, 0},
+                 {"lbs+slide", "freeze", "sliding", 1, 0}, {"lbs+slide", "stiffness", "sliding", 0.05f, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cutis_character *plain = paint(cases[i].map, cases[i].unpainted, cases[i].unpainted);
         cutis_character *painted = paint(cases[i].map, cases[i].painted, cases[i].unpainted);

@@ -118,7 +118,7 @@ cp props.pc2 before.pc2
 run 2 $bake --prop cbue -o props.pc2
 says "there is no built-in prop 'cbue'; did you mean 'cube'?"
 run 2 $bake --prop wardrobe -o props.pc2
-says "there is no built-in prop 'wardrobe'; use cube, ball, table, floor or a .glb file"
+says "there is no built-in prop 'wardrobe'; use cube, block, ball, soft_ball, can, capsule, pencil, table, floor or a .glb file"
 run 2 $bake --prop cube@1,2 -o props.pc2
 says "--prop cube@1,2: after the @ give X,Y,Z or X,Y,Z,SCALE"
 run 2 $bake --prop cube@1,2,nan -o props.pc2
@@ -126,7 +126,7 @@ says "--prop cube@1,2,nan: after the @ give X,Y,Z or X,Y,Z,SCALE"
 run 2 $bake --prop ball@0,0,0,-1 -o props.pc2
 says "--prop ball@0,0,0,-1: the scale must be above 0"
 run 2 $bake --prop @1,2,3 -o props.pc2
-says "--prop '@1,2,3': the name is missing; use cube, ball, table, floor or a .glb file"
+says "--prop '@1,2,3': the name is missing; use a built-in prop, such as cube or ball, or a .glb file"
 run 1 $bake --prop missing.glb -o props.pc2
 says "cannot open 'missing.glb': No such file or directory"
 run 2 $bake --prop thing.obj -o props.pc2

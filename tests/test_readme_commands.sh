@@ -38,24 +38,28 @@ echo '{"jobs": [{"input": "hero.glb", "output": "one.npy", "solver": "lbs"}]}' >
 # Each line of the block, up to its comment. No .fbx is in the repository, and the page and the benchmarks have tests of
 # their own; few frames are enough.
 sed -n '/^cutis models /,/^```/p' "$root/README.md" | sed 's/   .*//; s/^cutis //; /^```/d' >commands
-same "$(grep -c . commands)" 16 "commands in the README"
+same "$(grep -c . commands)" 18 "commands in the README"
 while read -r line; do
     case $line in
     studio* | bench*) continue ;;
     convert*) line="convert hero.fbx.glb converted.glb" ;;
     bake*) line="$line --fps 5" ;;
-    compare*) line="compare arm --clip flex --solvers lbs,dqs,layers -o compared" ;; # "out" is where this script writes
+    compare*) line="compare arm --clip flex --solvers lbs,dqs,tissue,layers -o compared" ;; # "out" is where this script writes
+    grasp*) line="$line --plan" ;;
+    distil*) line="$line --solver lattice --poses 16 --points 60" ;;
     measure*) "$program" bake arm --clip flex --solver lbs --fps 5 -o arm.pc2 -q ;;
     esac
     run 0 $line
 done <commands
-for file in arm.glb converted.glb hero_flesh.glb walk.glb grasp.glb man.glb compared/index.html one.npy statue.glb arm.png; do
+for file in arm.glb converted.glb hero_flesh.glb walk.glb grasp.glb man.glb compared/index.html one.npy statue.glb can.glb arm_live.glb arm.png; do
     written "$file"
 done
 
 # the flexed arm: volume, with overlaps counted once, and pairs of triangles that cross
 tells compared/compare.json "[round(100 * r['solvers'][s]['quality']['volume_error_max'], 1) for s in ('lbs', 'dqs')] == [3.4, 2.0]"
 tells compared/compare.json "[round(100 * r['solvers'][s]['quality']['volume_union'], 1) for s in ('lbs', 'dqs')] == [8.9, 5.9]"
+tells compared/compare.json "100 * r['solvers']['tissue']['quality']['volume_error_max'] < 2"
+tells compared/compare.json "r['solvers']['tissue']['quality']['self_intersections_max'] == 0"
 tells compared/compare.json "100 * r['solvers']['layers']['quality']['volume_error_max'] < 0.05"
 tells compared/compare.json "100 * r['solvers']['layers']['quality']['volume_union'] < 0.2"
 tells compared/compare.json "[r['solvers'][s]['quality']['self_intersections_max'] for s in ('lbs', 'dqs', 'layers')] == [168, 163, 0]"

@@ -143,7 +143,7 @@ says "videos need the program ffmpeg, which was not found; install it, or write 
 # ---- what cannot be drawn ----
 run 2 arm
 run 2 arm -o picture.jpg
-says "cannot tell the format of 'picture.jpg' from its extension; use one of .png, .mp4, .webm, .gif"
+says "cannot detect the format of 'picture.jpg' from its extension; use one of .png, .mp4, .webm, .gif"
 run 1 arm lb -o no.png
 says "'lb' is neither a cache nor a solver; did you mean 'lbs'?"
 run 2 amr -o no.png

@@ -4,8 +4,8 @@
 #include "character/joint_parts.h"
 #include "character/joint_shape.h"
 #include "io/affine.h"
-#include "retarget/bvh_motion.h"
 #include "io/bvh_read.h"
+#include "retarget/bvh_motion.h"
 
 static const char *const PEOPLE[] = {
     "rigs/kaykit-knight/Knight-body.glb",

@@ -12,9 +12,9 @@
 #include "dae_sample.h"
 #include "fbx_sample.h"
 #include "gltf_sample.h"
-#include "retarget/bvh_motion.h"
 #include "io/cache/cache_file.h"
 #include "pack_sample.h"
+#include "retarget/bvh_motion.h"
 
 /* ---- small files of every format ---- */
 

@@ -76,8 +76,8 @@ static float *simulate(const cutis_character *c, const char *solver, int clip, d
     cutis_setting setting = {"output", "vertices"};
     if (has_parameter(solver, "unit")) setting = (cutis_setting){"unit", unit};
     bool set = strstr(solver, "slide") || has_parameter(solver, "unit");
-    cutis_model *model = test_build_def(
-        (cutis_model_def){.character = c, .solver = solver, .settings = &setting, .setting_count = set});
+    cutis_model *model =
+        test_build_def((cutis_model_def){.character = c, .solver = solver, .settings = &setting, .setting_count = set});
     cutis_state *state = test_state(model, NULL);
     cutis_clip_motion motion = {c, clip, 0};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};

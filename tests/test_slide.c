@@ -421,6 +421,7 @@ static void make_system(const slide_model *model, slide_scratch *s, const slide_
     memset(s->jacobians, 0, (size_t)model->point_count * sizeof *s->jacobians);
     memset(s->right, 0, n * sizeof *s->right);
     memset(s->moved, 0, n * sizeof *s->moved);
+    memset(s->grips, 0, (size_t)model->point_count * sizeof *s->grips);
     for (size_t i = 0; i < n; i++) s->goal[i] = model->h * v[i];
     slide_system_body(model, s, NULL);
     slide_system_outer(model, s, NULL, 0, 1);

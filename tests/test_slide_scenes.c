@@ -1,7 +1,7 @@
 /*
  * test_slide_scenes.c: the scenes of Li et al. 2013 with the figures they must show. Run by itself it prints the
- * table of docs/reference/solvers/slide.md. Given a folder as its argument, it also writes the painted characters there, from
- * which scripts/slide_pictures.sh makes the pictures. A second argument chooses tests by name.
+ * table of docs/reference/solvers/slide.md. Given a folder as its argument, it also writes the painted characters
+ * there, from which scripts/slide_pictures.sh makes the pictures. A second argument chooses tests by name.
  */
 #include "slide_scenes.h"
 

@@ -364,7 +364,7 @@ static void corrections_conserve_momentum(void **unused)
         double total[3] = {0}, size = 0;
         for (int k = 0; k < 4; k++)
             for (int d = 0; d < 3; d++) {
-                double momentum = (double)(&shifts[k].x)[d] / (double)give[k];
+                double momentum = (double)vec3_axis(shifts[k], d) / (double)give[k];
                 total[d] += momentum;
                 size += fabs(momentum);
             }

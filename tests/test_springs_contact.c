@@ -140,7 +140,7 @@ static double shape_distance(vec3 p)
     }
     double inside = -1e9, outside = 0;
     for (int k = 0; k < 3; k++) {
-        double d = fabs((double)(&p.x)[k]) - (double)size[k];
+        double d = fabs((double)vec3_axis(p, k)) - (double)size[k];
         inside = fmax(inside, d);
         outside += d > 0 ? d * d : 0;
     }

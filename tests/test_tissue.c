@@ -403,8 +403,8 @@ static double reference_gradient(const reference *r, double (*x)[4][3], double n
 static bench *bench_swing(tissue_run *run)
 {
     static const char *const settings[] = {
-        "skin_stiffness=6", "fat_stiffness=9",    "muscle_stiffness=12", "bone_stiffness=30",
-        "damping=4",        "self_collision=off", "contact_gap=0.00001", "anatomy=0", "gravity=0", NULL};
+        "skin_stiffness=6",   "fat_stiffness=9",     "muscle_stiffness=12", "bone_stiffness=30", "damping=4",
+        "self_collision=off", "contact_gap=0.00001", "anatomy=0",           "gravity=0",         NULL};
     float joints[24];
     bench *b = bench_make(bar_character(10, 14, 2), settings, 0.005);
     pose_bend(b->character, 1, 0.87, joints);
@@ -947,7 +947,8 @@ static bench *swing_make(double frequency, double damping, int iterations)
     snprintf(texts[3], sizeof texts[0], "damping=%g", damping);
     snprintf(texts[4], sizeof texts[0], "iterations=%d", iterations);
     const char *const settings[] = {
-        texts[0], texts[1], texts[2], texts[3], texts[4], "bone_stiffness=250", "self_collision=off", "anatomy=0", NULL};
+        texts[0],    texts[1], texts[2], texts[3], texts[4], "bone_stiffness=250", "self_collision=off",
+        "anatomy=0", NULL};
     bench *b = bench_make(bar_character(20, 24, 1), settings, 0.005);
     float joints[12];
     cutis_pose_rest(b->character, joints);

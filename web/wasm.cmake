@@ -8,12 +8,15 @@ target_compile_options(cutis_flags INTERFACE -msimd128 -matomics -mbulk-memory -
 # Only what neither builds nor steps flesh is compiled for size: files, tables, tools. The bits are the same. Code that builds and
 # steps for speed even where a step spends little: on a heavy body contact, mesh and body are a third of the time.
 file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/io/*.c ${PROJECT_SOURCE_DIR}/src/io/*/*.c
-     ${PROJECT_SOURCE_DIR}/src/retarget/*.c
+     ${PROJECT_SOURCE_DIR}/src/retarget/*.c ${PROJECT_SOURCE_DIR}/src/articulation/*.c ${PROJECT_SOURCE_DIR}/src/grasp/*.c
+     ${PROJECT_SOURCE_DIR}/src/rig/*.c ${PROJECT_SOURCE_DIR}/src/distil/*.c
      ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
      ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c ${PROJECT_SOURCE_DIR}/src/solvers/*/*_state.c
      ${PROJECT_SOURCE_DIR}/src/bake/*.c)
-list(REMOVE_ITEM cold bake/morph_fit.c solvers/layers/layers_build.c solvers/layers/layers_state.c)
-list(APPEND cold body/body_cracks.c body/body_parts.c body/body_sheets.c body/body_size.c contact/contact_untangle.c
+list(REMOVE_ITEM cold bake/morph_fit.c distil/distil_play.c solvers/layers/layers_build.c solvers/layers/layers_state.c)
+list(APPEND cold character/anatomy.c solvers/flesh.c solvers/flesh_map.c solvers/muscles.c
+     solvers/tissue/tissue.c solvers/tissue/tissue_fibres.c solvers/tissue/tissue_friction.c solvers/tissue/tissue_yield.c
+     body/body_cracks.c body/body_parts.c body/body_sheets.c body/body_size.c contact/contact_untangle.c
      mesh/separate.c base/error.c base/memory.c base/text.c character/character.c character/character_props.c
      character/joint_parts.c character/joint_shape.c character/pose.c engine/loop.c engine/model.c engine/settings.c
      engine/state.c mesh/texel.c mesh/texel_slide.c mesh/wrinkle.c

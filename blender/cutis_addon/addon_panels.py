@@ -202,7 +202,7 @@ class CUTIS_PT_report(Sidebar, bpy.types.Panel):
             wrap(layout, sentence(report["verdict"]), {"good": "CHECKMARK", "look": "INFO"}.get(report["level"], "ERROR"))
         layout.label(text="Volume: at most %.2g %% off" % (100 * report["volume"]))
         layout.label(text="Intersections: %d (%d at rest)" % (report["intersections"], report["intersections_rest"]))
-        layout.label(text="Time: %s, %s a frame" % (duration(report["seconds"]), duration(report["ms"] / 1000)))
+        layout.label(text="Time: %s, %s per frame" % (duration(report["seconds"]), duration(report["ms"] / 1000)))
         layout.operator("cutis.worst_frame", icon="VIEWZOOM")
         for text in report["findings"][1:] + report["warnings"]:
             wrap(layout, sentence(text), "INFO")

@@ -168,8 +168,8 @@ static int run_crowd(bench_context *context)
     return status;
 }
 
-const bench bench_crowd = {"crowd", "1,000 instances of a coarse character under lattice: a frame of all, two threads",
-                           run_crowd};
+const bench bench_crowd = {
+    "crowd", "1,000 instances of a coarse character under lattice: one frame of all, two threads", run_crowd};
 const bench bench_lattice = {"lattice", "lattice beside its paper's Table 1: one frame of 1/60 s, one thread",
                              run_table};
 const bench bench_region = {"region", "lattice with regions from 2 to 6 voxels wide, one thread", run_regions};

@@ -1,5 +1,5 @@
 /*
- * bench_springs.c: images a second of solver springs beside what Cordier and Magnenat-Thalmann tell.
+ * bench_springs.c: frames per second of solver springs beside the figures of Cordier and Magnenat-Thalmann.
  *
  * The paper computes one image of a hand of 3,000 polygons in a second, on one processor of 400 MHz. Here an image is a
  * frame of 1/30 s, contact and self-collision on, on two threads: the hand in the middle of closing to a fist, as a
@@ -29,4 +29,4 @@ static int springs_run(bench_context *context)
     return status;
 }
 
-const bench bench_springs = {"springs", "an image of solver springs beside the paper's one a second", springs_run};
+const bench bench_springs = {"springs", "a frame of solver springs; the paper computes one per second", springs_run};

@@ -319,7 +319,7 @@ int picture_options_read(picture_job *r)
         cli_has_ending(r->output, ".mp4") || cli_has_ending(r->output, ".webm") || cli_has_ending(r->output, ".gif");
     if (!r->video && !cli_has_ending(r->output, ".png"))
         return cli_usage_error(
-            a, "cannot tell the format of '%s' from its extension; use one of .png, .mp4, .webm, .gif", r->output);
+            a, "cannot detect the format of '%s' from its extension; use one of .png, .mp4, .webm, .gif", r->output);
 
     r->sheet = cli_flag(a, "sheet");
     r->quiet = cli_flag(a, "quiet");

@@ -32,7 +32,7 @@ typedef struct cutis_file {
 
 /* A prop to add to the scene. */
 typedef struct cutis_prop_request {
-    const char *name;  /* a built-in prop (cube, ball, table, floor), or the path of a .glb or .gltf */
+    const char *name;  /* a built-in prop (see zoo.h), or the path of a .glb or .gltf */
     bool placed;       /* use `position`; false: a built-in prop goes to the clip's focus, a file keeps its position */
     float position[3]; /* scene space; for a file: offset from its position */
     double scale;      /* above 0; 0 = 1 */
@@ -45,8 +45,8 @@ typedef struct cutis_bake_blow {
 } cutis_bake_blow;
 
 /*
- * A value at an instant of the clip: of "amount" (cutis_step_input.amount). Values are linear between keys, and constant
- * before the first and behind the last. Keys of one name are in the order of their times.
+ * A value at an instant of the clip: of "amount" (cutis_step_input.amount). Values are linear between keys, and
+ * constant before the first and behind the last. Keys of one name are in the order of their times.
  */
 typedef struct cutis_bake_key {
     const char *name;
@@ -91,7 +91,7 @@ typedef struct cutis_bake_def {
     int prop_count;
 
     /* ---- the simulation ---- */
-    const char *solver;            /* name or stack ("layers+slide"); NULL: chosen for the character */
+    const char *solver;            /* name or stack ("tissue+slide"); NULL: chosen for the character */
     const cutis_setting *settings; /* (setting_count), as in cutis_model_def */
     int setting_count;
     double substep;               /* seconds; 0 = the solver's default */
@@ -208,11 +208,13 @@ typedef struct cutis_bake_result {
     const cutis_bone_in_flesh *bones; /* (bone_count) bones that the shown motion drives into other flesh */
     const char *const *bone_names;    /* (bone_count x 2) names of the joints */
     int held_count;
-    const cutis_bone_in_flesh *held; /* (held_count) bones in other flesh in the given motion, which contact holds out */
-    const char *const *held_names;   /* (held_count x 2) names of the joints */
+    const cutis_bone_in_flesh
+        *held;                     /* (held_count) bones in other flesh in the given motion, which contact holds out */
+    const char *const *held_names; /* (held_count x 2) names of the joints */
     int turned_count;
-    const cutis_turned_joint *turned; /* (turned_count) joints that contact turned away from the motion, largest first */
-    bool props_moved;                 /* the solver moved free props; a cache of the skin does not contain them */
+    const cutis_turned_joint
+        *turned;      /* (turned_count) joints that contact turned away from the motion, largest first */
+    bool props_moved; /* the solver moved free props; a cache of the skin does not contain them */
     bool has_loop;
     cutis_loop_info loop; /* of the baked period */
     bool has_quality;

@@ -101,8 +101,8 @@ typedef struct cutis_morph {
 } cutis_morph;
 
 /*
- * A parameter as text. Keys: "stiffness"; "bones.NAME.stiffness" for one joint; "layers.stiffness" and
- * "layers.bones.NAME.stiffness" for one solver.
+ * A parameter as text. Keys: "fat_stiffness"; "bones.NAME.fat_stiffness" for one joint; "tissue.fat_stiffness" and
+ * "tissue.bones.NAME.fat_stiffness" for one solver.
  */
 typedef struct cutis_setting {
     const char *key;
@@ -149,12 +149,12 @@ typedef struct cutis_character {
     int vertex_count;
     const float *positions; /* (vertex_count x 3), rest pose, scene space */
     int face_count;
-    const int *face_first;       /* (face_count + 1) index of each face's first corner; polygons of 3 or more corners */
-    const int *corners;          /* (corner_count) vertex of each corner */
-    const float *texcoords;      /* (corner_count x 2), or NULL; v grows downwards as in glTF */
-    const float *normals;        /* (vertex_count x 3) of the file, rest pose, scene space; 0: none; NULL: smooth ones */
-    const int *influence_first;  /* (vertex_count + 1), or NULL when nothing is skinned */
-    const int *influence_joints; /* (influence_first[vertex_count]) */
+    const int *face_first;      /* (face_count + 1) index of each face's first corner; polygons of 3 or more corners */
+    const int *corners;         /* (corner_count) vertex of each corner */
+    const float *texcoords;     /* (corner_count x 2), or NULL; v grows downwards as in glTF */
+    const float *normals;       /* (vertex_count x 3) of the file, rest pose, scene space; 0: none; NULL: smooth ones */
+    const int *influence_first; /* (vertex_count + 1), or NULL when nothing is skinned */
+    const int *influence_joints;    /* (influence_first[vertex_count]) */
     const float *influence_weights; /* same shape; normalised by create */
     int joint_count;
     const cutis_joint *joints;

@@ -144,7 +144,7 @@ enum { CUTIS_DETAIL_DRAWN = -1, CUTIS_DETAIL_DRAFT = 1500, CUTIS_DETAIL_DEFAULT 
 
 typedef struct cutis_model_def {
     const cutis_character *character; /* must outlive the model */
-    const char *solver;               /* "layers", or a stack "layers+slide": a body solver, then surface solvers */
+    const char *solver;               /* "tissue", or a stack "tissue+slide": a body solver, then surface solvers */
     double substep;                   /* seconds, 0.0005 to 0.05; 0 = the solver's default; of a stack: the body's */
     const cutis_setting *settings;    /* override the character's own; the last of equal keys applies */
     int setting_count;
@@ -279,13 +279,13 @@ typedef struct cutis_step_input {
     /*
      * Acceleration of the flesh during this step, scene units/s2, in addition to the motion of the bones and the
      * solver's own gravity. For a braking vehicle, pass the opposite of the vehicle's acceleration. It acts on all
-     * flesh under layers and lattice, on the skin along the body under slide, and on free props under springs.
-     * Geometric solvers ignore it.
+     * flesh under tissue, layers and lattice, on the skin along the body under slide, and on free props under
+     * springs. Geometric solvers ignore it.
      */
     float acceleration[3];
     /*
      * Velocity of the air, scene units/s. Its pressure acts on the surfaces that face it; flesh is a thousand times as
-     * dense as air. Layers and lattice use it.
+     * dense as air. Tissue, layers and lattice use it.
      */
     float wind[3];
     /*
@@ -296,7 +296,8 @@ typedef struct cutis_step_input {
     int impulse_count;
     /*
      * How much of the deviation from linear skinning is drawn, for every solver: 0 is skinning, 1 the result of the
-     * simulation, 2 twice its deviation; 0 to CUTIS_MAX_AMOUNT. It changes what is drawn, never the simulation. NULL: 1.
+     * simulation, 2 twice its deviation; 0 to CUTIS_MAX_AMOUNT. It changes what is drawn, never the simulation.
+     * NULL: 1.
      */
     const float *amount;
 } cutis_step_input;
@@ -310,7 +311,7 @@ typedef struct cutis_step_stats {
     double residual;                 /* of the last substep, in a unit of the solver; 0 when it has none */
     int unconverged;                 /* substeps that did not meet the tolerance within the iteration limit */
     int repairs;                     /* non-finite values reset */
-    int limited;                     /* points clamped towards linear skinning, see docs/BODY.md */
+    int limited;                     /* points clamped towards linear skinning, see docs/reference/body.md */
     int limited_vertex;              /* a vertex of the most clamped point; -1: none */
     double part_ms[CUTIS_MAX_PARTS]; /* time of each phase in cutis_solver_info.parts; summed over the stack */
 } cutis_step_stats;
@@ -323,8 +324,8 @@ typedef struct cutis_step_stats {
 CUTIS_API bool cutis_state_advance(const cutis_model *model, cutis_state *state, const cutis_step_input *input,
                                    double time, bool (*interrupted)(void *context), void *context);
 /*
- * Compute positions and outputs of the current instant. A second call returns at once. Of the input (NULL: all zero) only
- * the amount and the jobs are read. The simulation does not depend on this call.
+ * Compute positions and outputs of the current instant. A second call returns at once. Of the input (NULL: all zero)
+ * only the amount and the jobs are read. The simulation does not depend on this call.
  */
 CUTIS_API void cutis_state_show(const cutis_model *model, cutis_state *state, const cutis_step_input *input);
 /* Advance by dt seconds (0 or more), then show. */
@@ -378,8 +379,8 @@ CUTIS_API cutis_result cutis_state_find_loop(const cutis_model *model, cutis_sta
 /* Return the positions: (vertex_count x 3), scene space, the file's vertex order. */
 CUTIS_API const float *cutis_state_positions(const cutis_model *model, const cutis_state *state);
 /*
- * The shown pose (joint_count x 12): the given or sampled one, with joints turned where contact holds bones out of other
- * flesh (docs/reference/joints.md).
+ * The shown pose (joint_count x 12): the given or sampled one, with joints turned where contact holds bones out of
+ * other flesh (docs/reference/joints.md).
  */
 CUTIS_API const float *cutis_state_joints(const cutis_model *model, const cutis_state *state);
 /*

@@ -1,4 +1,4 @@
-"""python3 -m cutis: the version and where the library is."""
+"""python3 -m cutis: print the version and the path of the library."""
 from . import library_path, solvers, version
 
 print("cutis %s" % version())

@@ -11,7 +11,7 @@ _NAMES = {"win32": ("libcutis.dll", "cutis.dll"), "darwin": ("libcutis.dylib",)}
 
 
 def _candidates():
-    """Paths to try, best first: what the user names, what the package holds, what the system has."""
+    """Paths to try, in this order: of the user, of the package, of the system."""
     if os.environ.get("CUTIS_LIBRARY"):
         return [os.environ["CUTIS_LIBRARY"]]
     held = [os.path.join(_HERE, "lib", name) for name in _NAMES]

@@ -1,4 +1,4 @@
-"""A character through a clip in one call."""
+"""Bake: simulate a character through a clip in one call."""
 import ctypes
 import json
 from ctypes import POINTER, byref
@@ -20,7 +20,7 @@ _PLAIN = ("frame_count", "vertex_count", "fps", "start", "lead_in", "substep", "
 
 
 class BakeResult:
-    """What a bake gives. Fields are those of cutis_bake_result; times in seconds."""
+    """Result of a bake. Fields are those of cutis_bake_result; times in seconds."""
 
     def __init__(self, handle: Any):
         self._handle = handle
@@ -73,7 +73,7 @@ class BakeResult:
 
     @property
     def files(self) -> Dict[str, bytes]:
-        """Files in memory, with format."""
+        """Files in memory, if `format` was given."""
         made = self._handle.contents
         return {decode(made.files[i].name): ctypes.string_at(made.files[i].data, made.files[i].size)
                 for i in range(made.file_count)}
@@ -91,10 +91,10 @@ def bake(source: Union[str, Character], output: Optional[str] = None, *, solver:
          message: Optional[Callable[[str, str], Any]] = None) -> BakeResult:
     """Simulate a character (or a file) through a clip, write `output`, and return figures and frames.
 
-    Options are those of cutis_bake_def (include/cutis/bake.h). amount: of the deviation from skinning that is shown, or
-    (time, amount) over the clip. keep_frames: None = when there is no output. progress
-    (stage, done, total) is called several times a second and stops the bake by returning False; message (kind,
-    sentence) hears notes and warnings. Whatever either raises stops the bake and comes out of this call.
+    Options are those of cutis_bake_def (include/cutis/bake.h). amount: share of the deviation from skinning that is
+    shown, or (time, share) keys over the clip. keep_frames: None = if there is no output. progress (stage, done,
+    total) is called several times per second; return False to stop the bake. message (kind,
+    sentence) receives notes and warnings. An exception in either stops the bake and propagates to the caller.
     """
     definition = library.cutis_bake_def_default()
     failures: List[BaseException] = []

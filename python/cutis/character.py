@@ -15,7 +15,7 @@ PATHS = ((c.CUTIS_PATH_TRANSLATION, 3), (c.CUTIS_PATH_ROTATION, 4), (c.CUTIS_PAT
 
 
 def decompose(matrices: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Translations, unit quaternions (x, y, z, w) and scales of matrices (... x 3 x 4). Shear is left out."""
+    """Translations, unit quaternions (x, y, z, w) and scales of matrices (... x 3 x 4). Shear is dropped."""
     matrices = np.asarray(matrices, float)
     shape = matrices.shape[:-2]
     m = matrices[..., :3, :3].reshape(-1, 3, 3).copy()
@@ -91,7 +91,7 @@ class Clip:
 
 @dataclass
 class Prop:
-    """A thing that the character touches; joint -1: fixed in the scene."""
+    """An object that the character can touch; joint -1: fixed in the scene."""
     name: str
     role: str = "collider"
     shape: str = "mesh"
@@ -146,7 +146,7 @@ def _corners(faces: Any) -> Tuple[np.ndarray, np.ndarray]:
 
 
 def _influences(weights: Any, vertex_count: int, joint_count: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sparse weights: of a dense (vertices x joints) array, or (first, joints, weights) as they are."""
+    """Sparse weights: of a dense (vertices x joints) array, or (first, joints, weights) unchanged."""
     if isinstance(weights, tuple):
         first = array("weights[0]", weights[0], np.int32, (vertex_count + 1,))
         joints = array("weights[1]", weights[1], np.int32, (None,))
@@ -161,10 +161,10 @@ def _influences(weights: Any, vertex_count: int, joint_count: int) -> Tuple[np.n
 
 
 class Character:
-    """A mesh, its skeleton, weights and motion; read-only. Make one by load, make or from_arrays."""
+    """A mesh, its skeleton, weights and motion; read-only. Create one with load, make or from_arrays."""
 
     def __init__(self, handle: Any = None, owner: Any = None):
-        """Not for callers: a pointer of the library, and who frees it (None: this object)."""
+        """Internal: a pointer of the library, and its owner (None: this object)."""
         if not isinstance(handle, POINTER(c.cutis_character)) or not handle:
             raise TypeError("use Character.load, Character.make or Character.from_arrays")
         self._handle = handle
@@ -179,7 +179,7 @@ class Character:
 
     @classmethod
     def load(cls, path: Union[str, Any], data: Optional[bytes] = None) -> "Character":
-        """From a file, or from its bytes; the ending of the path tells the format."""
+        """Load a file, or its bytes; the extension of the path selects the format."""
         handle = POINTER(c.cutis_character)()
         if data is None:
             call("cutis_character_load", encode(path, "a path"), None, byref(handle))
@@ -203,7 +203,7 @@ class Character:
                     clips: Sequence[Clip] = (), morphs: Optional[Dict[str, Any]] = None,
                     maps: Optional[Dict[str, Any]] = None, props: Sequence[Prop] = (), texcoords: Any = None,
                     settings: Any = None, name: str = "character") -> "Character":
-        """From arrays, which are copied and checked.
+        """Create from arrays, which are checked and copied.
 
         positions: (vertices x 3), rest pose. faces: (n x 3 or 4) array or list of polygons. weights: dense (vertices x
         joints) or sparse (first, joints, weights). morphs: deltas (vertices x 3) by name. maps: painted values
@@ -345,7 +345,7 @@ class Character:
 
     @property
     def name(self) -> str:
-        """The file's name, or the one that was given."""
+        """Name of the file, or the given name."""
         return decode(self._c.name)
 
     @property
@@ -401,12 +401,12 @@ class Character:
 
     @property
     def parents(self) -> List[int]:
-        """Of each joint the index of its parent, or -1."""
+        """Index of the parent of each joint, or -1."""
         return [self._c.joints[i].parent for i in range(self._c.joint_count)]
 
     @property
     def clips(self) -> Dict[str, Tuple[float, float]]:
-        """First and last second of each clip."""
+        """Start and end of each clip, seconds."""
         return {decode(self._c.clips[i].name): (self._c.clips[i].start, self._c.clips[i].end)
                 for i in range(self._c.clip_count)}
 
@@ -429,7 +429,7 @@ class Character:
 
     @property
     def warnings(self) -> List[str]:
-        """What was wrong with the data and was mended, one sentence each."""
+        """Problems of the data that were repaired, one sentence each."""
         return [decode(self._c.warnings[i]) for i in range(self._c.warning_count)]
 
     def clip_index(self, clip: Optional[str]) -> int:
@@ -477,7 +477,7 @@ class Character:
 
 
 def _tracks(clip: Clip, joint_count: int, morph_count: int) -> Tuple[Any, List[Any]]:
-    """A clip's tracks, and the arrays they point to."""
+    """Tracks of a clip, and the arrays they point to."""
     times = array("times of clip %r" % clip.name, clip.times, np.float32, (None,))
     chosen = list(range(joint_count)) if clip.joints is None else list(clip.joints)
     if any(not 0 <= j < joint_count for j in chosen):

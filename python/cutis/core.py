@@ -12,7 +12,7 @@ library = _library.library
 
 
 class Error(Exception):
-    """What the library says went wrong: one sentence, with what to do."""
+    """An error of the library: one sentence that names the cause and the remedy."""
 
 
 class ArgumentError(Error, ValueError):
@@ -32,7 +32,7 @@ class FormatError(Error, ValueError):
 
 
 class UnsupportedError(Error):
-    """Valid, but asks for something cutis does not have."""
+    """Valid, but it needs a feature that cutis does not have."""
 
 
 class DataError(Error, ValueError):
@@ -57,12 +57,12 @@ def call(name: str, *arguments: Any) -> None:
 
 
 def encode_optional(text: Optional[str], what: str) -> Optional[bytes]:
-    """The same, where None is a choice."""
+    """The same; None stays None."""
     return None if text is None else encode(text, what)
 
 
 def encode(text: str, what: str = "a name") -> bytes:
-    """Text (or a path) as the library takes it."""
+    """Encode text (or a path) for the library."""
     if hasattr(text, "__fspath__"):
         text = text.__fspath__()
     if not isinstance(text, str):
@@ -85,7 +85,7 @@ def number(what: str, value: Any) -> float:
 
 
 def whole(what: str, value: Any) -> int:
-    """A whole number that the library can take, or an exception that names it."""
+    """A whole number within the range of the library, or an exception that names it."""
     try:
         made = operator.index(value)
     except TypeError:
@@ -136,7 +136,7 @@ def pointer(values: Optional[np.ndarray], kind: Any) -> Any:
 
 
 class _View:
-    """Memory of the library as NumPy sees it, with what owns it."""
+    """Memory of the library as a NumPy array, with its owner."""
 
     def __init__(self, address: int, shape: Tuple[int, ...], kind: str, owner: Any):
         self.__array_interface__ = {"data": (address, True), "shape": shape, "typestr": kind, "version": 3}
@@ -151,7 +151,7 @@ def view(at: Any, shape: Tuple[int, ...], owner: Any, kind: str = "<f4") -> np.n
 
 
 def settings_array(settings: Any) -> Tuple[Any, int, list]:
-    """{"fat_stiffness": 10, "bones.Spine.skin_stiffness": "20"} as cutis_setting, and what must stay alive."""
+    """{"fat_stiffness": 10, "bones.Spine.skin_stiffness": "20"} as cutis_setting, and the objects that must stay alive."""
     pairs = list(settings.items() if hasattr(settings, "items") else settings or ())
     if any(isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2 for pair in pairs):
         raise TypeError("settings must be a dictionary, or pairs of a key and a value")
@@ -169,7 +169,7 @@ def settings_array(settings: Any) -> Tuple[Any, int, list]:
 
 
 class Pool:
-    """Threads for models and states; one pool serves one caller at a time. 0: one thread per processor."""
+    """Threads for models and states; only one thread may use a pool at a time. 0: one thread per processor."""
 
     def __init__(self, threads: int = 0):
         self._pool = POINTER(c.cutis_pool)()
@@ -182,7 +182,7 @@ class Pool:
 
     @property
     def jobs(self) -> Any:
-        """The pool as the library's functions take it."""
+        """The pool as a cutis_jobs."""
         return library.cutis_pool_jobs(self._pool)
 
     def __del__(self):
@@ -198,10 +198,10 @@ def jobs_of(pool: Optional[Pool]) -> Any:
 
 
 def version() -> str:
-    """Version of the library that is loaded."""
+    """Version of the loaded library."""
     return decode(library.cutis_version())
 
 
 def library_path() -> str:
-    """Where the library was loaded from."""
+    """Path of the loaded library."""
     return _library.path

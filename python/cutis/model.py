@@ -42,7 +42,7 @@ class ClipMotion:
 
 @dataclass(frozen=True)
 class StepStats:
-    """Of the last step."""
+    """Figures of the last step."""
     substeps: int
     iterations: int
     contacts: int
@@ -60,11 +60,11 @@ class Output:
 
 
 class Model:
-    """A character prepared for a solver; immutable. Slow to make; raises cutis.Error when it cannot be."""
+    """A character prepared for a solver; immutable. Slow to build; raises cutis.Error on failure."""
 
     def __init__(self, character: Character, solver: Optional[str] = None, settings: Any = None, *, substep: float = 0.0,
                  detail: int = 0, pool: Optional[Pool] = None):
-        """solver: a name or a stack such as "lattice+slide"; None: the one that bake takes, too."""
+        """solver: a name or a stack such as "lattice+slide"; None: the default, as in bake."""
         if not isinstance(character, Character):
             raise TypeError("character must be a cutis.Character, not %s" % type(character).__name__)
         definition = library.cutis_model_def_default()
@@ -95,17 +95,17 @@ class Model:
             self._handle = None
 
     def parameter(self, name: str) -> float:
-        """The value in force; NaN if there is none of that name."""
+        """Value of a parameter; NaN if the solver has none of that name."""
         return library.cutis_model_parameter(self._handle, encode(name))
 
     @property
     def lead_in(self) -> float:
-        """Seconds that a bake takes by default from rest to a clip's first pose, when that pose is not at rest."""
+        """Default lead-in of a bake, seconds: from rest to the first pose of a clip that does not start at rest."""
         return library.cutis_bake_lead_in(self._handle)
 
     def clip_lead_in(self, clip: Optional[str] = None, start: Optional[float] = None, character: Optional[Character] = None) -> float:
-        """The same for a clip from `start` seconds on (default: its start): 0 where flesh is at rest there already. Then
-        reset the state to that pose. character: one of the same joints that has the clip (default: the model's)."""
+        """The same for a clip from `start` seconds on (default: its start). 0 if the flesh is at rest there; then
+        reset the state to that pose. character: one with the same joints and the clip (default: the model's)."""
         source = self.character if character is None else character
         index = source.clip_index(clip)
         if start is None:
@@ -113,7 +113,7 @@ class Model:
         return library.cutis_bake_clip_lead_in(self._handle, source._handle, index, number("start", start))
 
     def find_output(self, role: int, index: int = 0) -> Optional[OutputInfo]:
-        """The index-th output of that role (CUTIS_OUTPUT_...); None when there is none."""
+        """The index-th output of that role (CUTIS_OUTPUT_...); None if there is none."""
         found = library.cutis_model_find_output(self._handle, whole("role", role), whole("index", index))
         return _output(found.contents) if found else None
 
@@ -126,7 +126,7 @@ class Model:
 
 
 class State:
-    """All that changes in a simulation; copy() is a snapshot."""
+    """The state of a simulation; copy() takes a snapshot."""
 
     def __init__(self, model: Model):
         if not isinstance(model, Model):
@@ -141,24 +141,24 @@ class State:
             self._handle = None
 
     def reset(self, joints: Any = None) -> None:
-        """Time 0, at rest in this pose (joints x 3 x 4; None: the rest pose)."""
+        """Set the time to 0, at rest in this pose (joints x 3 x 4; None: the rest pose)."""
         pose = None if joints is None else self._pose(joints)
         library.cutis_state_reset(self.model._handle, self._handle, pointer(pose, ctypes.c_float))
 
     def copy(self) -> "State":
-        """A snapshot."""
+        """Take a snapshot."""
         made = State(self.model)
         made.restore(self)
         return made
 
     def restore(self, snapshot: "State") -> None:
-        """Become equal to a snapshot."""
+        """Restore a snapshot."""
         if not isinstance(snapshot, State) or snapshot.model is not self.model:
             raise TypeError("a snapshot of the same model is needed")
         library.cutis_state_copy(self.model._handle, self._handle, snapshot._handle)
 
     def teleport(self, transform: Any) -> None:
-        """Move all by a rigid transform (3 x 4)."""
+        """Move the character by a rigid transform (3 x 4)."""
         matrix = array("transform", transform, np.float32, (3, 4))
         library.cutis_state_teleport(self.model._handle, self._handle, pointer(matrix, ctypes.c_float))
 
@@ -167,7 +167,7 @@ class State:
 
     @property
     def hash(self) -> int:
-        """Of all that changes: equal in equal simulations, on any machine."""
+        """Hash of the state: equal for equal simulations, on any machine."""
         return library.cutis_state_hash(self.model._handle, self._handle)
 
     @property
@@ -187,13 +187,13 @@ class State:
              wind: Sequence[float] = (0, 0, 0),
              impulses: Sequence[Tuple[Sequence[float], float, Sequence[float]]] = (),
              amount: float = 1.0, pool: Optional[Pool] = None) -> None:
-        """Advance by dt seconds, and show.
+        """Advance by dt seconds, then compute positions and outputs.
 
         joints: the pose at the end (joints x 3 x 4), interpolated in between; or motion: a ClipMotion, or a function of
         the time that returns such a pose. surface: a function of the time that returns positions (vertices x 3), for
-        surface solvers. drags: (vertex, target, strength). acceleration: what flesh feels besides the motion of its
-        bones; wind: velocity of the air; impulses: blows, (place, radius, velocity). amount: of the deviation from
-        skinning that is shown: 0 skinning, 1 the simulation, 2 exaggerated; see show.
+        surface solvers. drags: (vertex, target, strength). acceleration: of the flesh, in addition to the motion of its
+        bones; wind: velocity of the air; impulses: blows, (place, radius, velocity). amount: share of the deviation
+        from skinning that is shown: 0 skinning, 1 the simulation, 2 exaggerated; see show.
         """
         if not 0 <= number("dt", dt) < float("inf"):
             raise ValueError("dt must be 0 or more seconds")
@@ -201,7 +201,7 @@ class State:
         self.show(amount, pool)
 
     def show(self, amount: float = 1.0, pool: Optional[Pool] = None) -> None:
-        """Compute positions and outputs of the instant again, with another amount of the deviation from skinning."""
+        """Compute positions and outputs of the current time again, with another amount of the deviation from skinning."""
         given = ctypes.c_float(number("amount", amount))
         if not 0 <= given.value <= c.CUTIS_MAX_AMOUNT:
             raise ValueError("amount must be from 0 to %g" % c.CUTIS_MAX_AMOUNT)
@@ -304,12 +304,12 @@ class State:
 
     @property
     def stats(self) -> StepStats:
-        """What the last step did."""
+        """Statistics of the last step."""
         s = library.cutis_state_stats(self.model._handle, self._handle).contents
         return StepStats(s.substeps, s.iterations, s.contacts, s.residual, s.unconverged, s.repairs, tuple(s.part_ms))
 
     def output(self, name: str) -> Optional[Output]:
-        """One of the solver's outputs by name; None when it has none of that name."""
+        """One of the solver's outputs by name; None if it has none of that name."""
         made = c.cutis_output()
         if not library.cutis_state_output(self.model._handle, self._handle, encode(name), byref(made)):
             return None
@@ -323,7 +323,7 @@ class State:
         return Output(DOMAINS[made.domain], view(made.values, (made.count, made.components), self))
 
     def prop(self, index: int) -> np.ndarray:
-        """Where a prop is: 3 x 4, its own space to scene space."""
+        """Transform of a prop: 3 x 4, its own space to scene space."""
         if not 0 <= whole("index", index) < self.model.character._c.prop_count:
             raise IndexError("there is no prop %r" % (index,))
         made = c.cutis_prop_state()
@@ -346,7 +346,7 @@ def _tuples(what: str, values: Any, shape: str) -> Any:
 
 
 def _sampler(kind: Any, function: Any, check: Callable[[Any], np.ndarray], count: int, failures: list) -> Any:
-    """A Python function of the time as a callback of C. What it raises comes out of the step."""
+    """A Python function of the time as a callback of C. Its exceptions propagate from the step."""
     if not callable(function):
         raise TypeError("a motion is a ClipMotion or a function of the time")
 

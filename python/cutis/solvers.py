@@ -1,4 +1,4 @@
-"""The solvers and their parameters, as the library's tables tell them."""
+"""The solvers and their parameters, from the library's tables."""
 import math
 from dataclasses import dataclass
 from typing import List, Optional, Tuple
@@ -50,7 +50,7 @@ class Solver:
 
     @property
     def geometric(self) -> bool:
-        """Depends on the pose alone."""
+        """Depends only on the pose."""
         return bool(self.flags & c.CUTIS_SOLVER_GEOMETRIC)
 
     @property
@@ -60,7 +60,7 @@ class Solver:
 
     @property
     def preferred(self) -> bool:
-        """What a bake takes when nobody says."""
+        """The default of a bake for skinned characters."""
         return bool(self.flags & c.CUTIS_SOLVER_PREFERRED)
 
     def parameter(self, name: str) -> Parameter:

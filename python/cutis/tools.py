@@ -27,7 +27,7 @@ def _frames(character: Character, frames: Any) -> np.ndarray:
 
 
 def measure(character: Character, frames: Any, fps: float = 30.0, pool: Optional[Pool] = None) -> Any:
-    """Figures of frames (frames x vertices x 3) against the rest pose."""
+    """Measures of frames (frames x vertices x 3) against the rest pose."""
     values = _frames(character, frames)
     made = c.cutis_quality()
     call("cutis_measure", character._handle, pointer(values, ctypes.c_float), len(values), number("fps", fps), jobs_of(pool), None,
@@ -46,7 +46,7 @@ def measure_frames(character: Character, frames: Any, pool: Optional[Pool] = Non
 
 
 class Rig:
-    """A skeleton and weights that were made; character has them."""
+    """The result of rigging; `character` has the skeleton and the weights."""
 
     def __init__(self, handle: Any):
         self._handle = handle
@@ -89,17 +89,17 @@ def _rig(function: str, character: Character, skeleton: Optional[str], landmarks
 
 def rig(character: Character, skeleton: Optional[str] = None, landmarks: Optional[Dict[str, Sequence[float]]] = None, *,
         method: str = "auto", max_influences: int = 4, pool: Optional[Pool] = None) -> Rig:
-    """Make a skeleton and weights. skeleton: a template (rig_templates()); landmarks: known places of its joints."""
+    """Create a skeleton and weights. skeleton: a template (rig_templates()); landmarks: known positions of its joints."""
     return _rig("cutis_rig_create", character, skeleton, landmarks, method, max_influences, pool)
 
 
 def bind(character: Character, *, method: str = "auto", max_influences: int = 4, pool: Optional[Pool] = None) -> Rig:
-    """New weights for the skeleton that is there."""
+    """Compute new weights for the existing skeleton."""
     return _rig("cutis_rig_bind", character, None, None, method, max_influences, pool)
 
 
 def rig_templates() -> Dict[str, str]:
-    """Skeletons that rig can make, with a line on each."""
+    """Templates of rig, with a line on each."""
     entries = [library.cutis_rig_template_at(i) for i in range(library.cutis_rig_template_count())]
     return {decode(entry.name): decode(entry.summary) for entry in entries}
 
@@ -130,7 +130,7 @@ def read_cache(path: str) -> Tuple[np.ndarray, float, float]:
 def save_morphs(character: Character, path: str, frames: Any, *, clip: Optional[str] = None, fps: float = 30.0,
                 start: float = 0.0, tolerance: float = 0.0, targets: int = 0, exact: bool = False,
                 positions_only: bool = False, pool: Optional[Pool] = None) -> Dict[str, Any]:
-    """Write frames as a .glb of skeleton and morph targets, and return how well it gives them back."""
+    """Write frames as a .glb of skeleton and morph targets, and return its accuracy."""
     values = _frames(character, frames)
     definition = c.cutis_morphs_def()
     definition.character = character._handle

@@ -13,8 +13,8 @@
 #include "bake/bake_private.h"
 #include "character/lead_in.h"
 
-enum { FRAME_LIMIT = 10000000 };       /* more frames are a mistake in the clip or in the rate */
-static const double RUN_UP = 0.5;      /* seconds of the clip before a range that are simulated, too */
+enum { FRAME_LIMIT = 10000000 };  /* more frames are a mistake in the clip or in the rate */
+static const double RUN_UP = 0.5; /* seconds of the clip before a range that are simulated, too */
 static const double DEFAULT_FPS = 30;
 
 cutis_bake_def cutis_bake_def_default(void)
@@ -384,7 +384,8 @@ void bake_surface_sample(void *context, double time, float *positions)
     }
 }
 
-/* The instant of a blow in the state's time: where the nearest substep begins, so that the frame rate does not matter. */
+/* The instant of a blow in the state's time: where the nearest substep begins, so that the frame rate does not matter.
+ */
 static double blow_instant(const bake *b, const cutis_bake_blow *blow)
 {
     double substep = b->result->substep;

@@ -25,7 +25,7 @@ cutis_result bake_check_format(const char *path, cutis_error *error)
 {
     if (bake_is_glb(path) || cutis_cache_known(path)) return CUTIS_OK;
     return error_set(error, CUTIS_ERROR_ARGUMENT,
-                     "cannot tell the format of '%.300s' from its extension; use .glb, .usda, .pc2, .mdd, .npy, .vat "
+                     "cannot detect the format of '%.300s' from its extension; use .glb, .usda, .pc2, .mdd, .npy, .vat "
                      "or .obj (a folder)",
                      path);
 }

@@ -3,8 +3,7 @@
 
 #include "bake/bake_private.h"
 
-double cutis_bake_key_value(const cutis_bake_key *keys, int key_count, const char *name, double time,
-                            double otherwise)
+double cutis_bake_key_value(const cutis_bake_key *keys, int key_count, const char *name, double time, double otherwise)
 {
     const cutis_bake_key *before = NULL;
     for (int i = 0; i < key_count; i++) {
@@ -49,9 +48,10 @@ cutis_result bake_keys_check(const bake *b)
         double first = cutis_bake_key_value(def->keys, def->key_count, name, b->result->start, 0);
         double last = cutis_bake_key_value(def->keys, def->key_count, name, b->result->start + b->period, 0);
         if (first != last)
-            return error_set(b->error, CUTIS_ERROR_ARGUMENT,
-                             "a loop ends as it begins: '%s' is %.9g at its start and %.9g at its end", name, first,
-                             last);
+            return error_set(
+                b->error, CUTIS_ERROR_ARGUMENT,
+                "the keys of a loop must be equal at both ends: '%s' is %.9g at its start and %.9g at its end", name,
+                first, last);
     }
 
     return CUTIS_OK;

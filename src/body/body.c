@@ -21,7 +21,8 @@ enum { SAMPLE_LIMIT = 60000, POINT_FLOOR = 24 };
 /* Growth of the body until the drawn points lie in it: rounds, and the most in each, over the edges there. */
 enum { GROWTH_ROUNDS = 1, UNDO_ROUNDS = 3 };
 static const float GROWTH_LIMIT = 0.15f;
-/* Points are not held to the body where skin weights differ by more than this (eyelids: finer than the body's edges). */
+/* Points are not held to the body where skin weights differ by more than this (eyelids: finer than the body's edges).
+ */
 static const float HOLD_WEIGHTS = 0.2f;
 /* Drawn points further than this from the surface of a union lie in it, over the edges there. */
 static const float DEEP_EDGES = 1;

@@ -3,8 +3,8 @@
  *
  * A file's mesh is made for drawing: coarse or dense, in parts, open, hard and soft things side by side. Dynamic
  * solvers run on the body: closed, manifold surfaces of even triangles whose edges follow the local thickness, with the
- * skin weights carried over. A drawn mesh that is such a surface is its own body. docs/BODY.md describes how it is
- * found.
+ * skin weights carried over. A drawn mesh that is such a surface is its own body. docs/reference/body.md describes how
+ * it is found.
  *
  *     drawn vertex = linear skinning of the file + sum of weights x (body point - linear skinning of the body point)
  *

@@ -2,11 +2,12 @@
  * anatomy.c: how soft flesh is, from joints and shape; see anatomy.h.
  *
  * 1. What each joint is. One that is not known belongs to the nearest known joint above it, as a twist bone or an eye.
- * 2. A frame of the trunk: spine from the middle of the thighs' joints to that of the arms', left, and the belly's side:
- *    where the legs go for an animal, across spine and left for an upright body. Its cross-sections are measured in bins
- *    along the spine, so that places are relative to the body's own width and depth.
+ * 2. A frame of the trunk: spine from the middle of the thighs' joints to that of the arms', left, and the belly's
+ * side: where the legs go for an animal, across spine and left for an upright body. Its cross-sections are measured in
+ * bins along the spine, so that places are relative to the body's own width and depth.
  * 3. Each point gets the mean over its joints of a softness by place: on the trunk by place along the spine and around
- *    it, on a limb by place along the bone, on an unknown body by its thickness. Thick limbs are softer, thin ones firmer.
+ *    it, on a limb by place along the bone, on an unknown body by its thickness. Thick limbs are softer, thin ones
+ * firmer.
  * 4. Diffusion over the surface by a fixed length removes the steps of coarse weights.
  */
 #include "character/anatomy.h"
@@ -40,10 +41,10 @@ typedef struct limb_region {
 } limb_region;
 
 typedef struct bin {
-    float weight, x, z, xx, zz;   /* sums, then means of places across the spine */
-    float width, depth;           /* half of each */
-    float ridge_weight, ridge;    /* place of the front in the middle: a sternum */
-    float crest_weight, crest;    /* place of the back in the middle */
+    float weight, x, z, xx, zz; /* sums, then means of places across the spine */
+    float width, depth;         /* half of each */
+    float ridge_weight, ridge;  /* place of the front in the middle: a sternum */
+    float crest_weight, crest;  /* place of the back in the middle */
 } bin;
 
 typedef struct trunk {
@@ -59,8 +60,8 @@ typedef struct finder {
     anatomy *a;
     arena *scratch;
     limb_region *regions; /* (joint_count) */
-    int *owners;     /* (joint_count) the known joint that each belongs to; -1: none */
-    float *areas;    /* (point_count) */
+    int *owners;          /* (joint_count) the known joint that each belongs to; -1: none */
+    float *areas;         /* (point_count) */
     trunk trunk;
     vec3 head_up; /* head: from neck to crown, times its height */
     vec3 head_place;
@@ -96,8 +97,9 @@ static cutis_result parts_shape(const cutis_character *c, const mesh *m, const i
                                 joint_part *parts, cutis_error *error)
 {
     /* rotations that bring an axis to +Y: rows of axis and sign */
-    static const int turns[6][3][2] = {{{0, 1}, {1, 1}, {2, 1}},  {{0, 1}, {2, 1}, {1, -1}}, {{0, 1}, {2, -1}, {1, 1}},
-                                       {{1, -1}, {0, 1}, {2, 1}}, {{1, 1}, {0, -1}, {2, 1}}, {{0, -1}, {1, -1}, {2, 1}}};
+    static const int turns[6][3][2] = {{{0, 1}, {1, 1}, {2, 1}},  {{0, 1}, {2, 1}, {1, -1}},
+                                       {{0, 1}, {2, -1}, {1, 1}}, {{1, -1}, {0, 1}, {2, 1}},
+                                       {{1, 1}, {0, -1}, {2, 1}}, {{0, -1}, {1, -1}, {2, 1}}};
     int n = c->joint_count;
     double(*places)[3] = arena_push(scratch, (size_t)n + 1, sizeof *places);
     double(*skins)[3] = arena_push(scratch, (size_t)n + 1, sizeof *skins);
@@ -113,7 +115,7 @@ static cutis_result parts_shape(const cutis_character *c, const mesh *m, const i
     for (int j = 0; j < n; j++) {
         vec3 x = joint_bind_place(&c->joints[j]);
         for (int k = 0; k < 3; k++) {
-            places[j][k] = (double)(&x.x)[k];
+            places[j][k] = (double)vec3_axis(x, k);
             skins[j][k] = totals[j] > 0 ? skins[j][k] / totals[j] : places[j][k];
         }
     }
@@ -325,9 +327,9 @@ static void bins_fill(bin *bins, size_t value, size_t weight)
         if (*(float *)((char *)&bins[i] + weight) > 0) continue;
         for (int d = 1; d < BIN_COUNT; d++) {
             int low = i - d, high = i + d;
-            int from = low >= 0 && *(float *)((char *)&bins[low] + weight) > 0                 ? low
-                       : high < BIN_COUNT && *(float *)((char *)&bins[high] + weight) > 0 ? high
-                                                                                              : -1;
+            int from = low >= 0 && *(float *)((char *)&bins[low] + weight) > 0        ? low
+                       : high<BIN_COUNT &&*(float *)((char *)&bins[high] + weight)> 0 ? high
+                                                                                      : -1;
             if (from < 0) continue;
             *(float *)((char *)&bins[i] + value) = *(float *)((char *)&bins[from] + value);
             break;
@@ -408,7 +410,8 @@ static void trunk_measure(finder *f)
     /* depth of the waist over that of an average person */
     float sum = 0, total = 0;
     for (int i = 0; i < BIN_COUNT; i++) {
-        float at = BIN_LOW + (BIN_HIGH - BIN_LOW) * ((float)i + 0.5f) / BIN_COUNT, w = window(-0.1f, 0.1f, 0.5f, 0.7f, at);
+        float at = BIN_LOW + (BIN_HIGH - BIN_LOW) * ((float)i + 0.5f) / BIN_COUNT,
+              w = window(-0.1f, 0.1f, 0.5f, 0.7f, at);
         sum += w * t->bins[i].depth;
         total += w;
     }
@@ -486,14 +489,18 @@ static void regions_find(finder *f)
     for (int p = 0; p < r->mesh->point_count; p++)
         for (int i = r->weight_first[p]; i < r->weight_first[p + 1]; i++)
             if (f->owners[r->weight_joints[i]] == head && r->weights[i] >= 0.5f)
-                f->head_height = MAX(f->head_height, vec3_dot(vec3_sub(vec3_load(r->mesh->positions + 3 * p), f->head_place),
-                                                              f->a->spine));
+                f->head_height =
+                    MAX(f->head_height,
+                        vec3_dot(vec3_sub(vec3_load(r->mesh->positions + 3 * p), f->head_place), f->a->spine));
 }
 
 /* ---- 3. softness by place ---- */
 
 /* Thick parts are softer, thin ones firmer; 0 and 1 stay. */
-static float with_girth(float soft, float girth) { return (float)det_pow(MAX((double)soft, 1e-6), 1 / (double)(girth * girth)); }
+static float with_girth(float soft, float girth)
+{
+    return (float)det_pow(MAX((double)soft, 1e-6), 1 / (double)(girth * girth));
+}
 
 static float buttock_at(vec3 x, float side)
 {
@@ -643,7 +650,8 @@ static void edge_weights(const mesh *m, double *weights)
 }
 
 /* y = (mass + time x stiffness) x. */
-static void heat_apply(const mesh *m, const double *mass, const double *weights, double time, const double *x, double *y)
+static void heat_apply(const mesh *m, const double *mass, const double *weights, double time, const double *x,
+                       double *y)
 {
     for (int p = 0; p < m->point_count; p++) y[p] = mass[p] * x[p];
     for (int e = 0; e < m->edge_count; e++) {
@@ -661,7 +669,8 @@ static cutis_result diffuse(finder *f, cutis_error *error)
     int n = m->point_count;
     double time = (double)SMOOTH_LENGTH * (double)f->request->character->size;
     time *= time;
-    double *mass = ARENA_ARRAY(f->scratch, double, n + 1), *weights = ARENA_ARRAY(f->scratch, double, m->edge_count + 1);
+    double *mass = ARENA_ARRAY(f->scratch, double, n + 1),
+           *weights = ARENA_ARRAY(f->scratch, double, m->edge_count + 1);
     double *x = ARENA_ARRAY(f->scratch, double, n + 1), *residual = ARENA_ARRAY(f->scratch, double, n + 1);
     double *way = ARENA_ARRAY(f->scratch, double, n + 1), *product = ARENA_ARRAY(f->scratch, double, n + 1);
     if (f->scratch->failed) return error_memory(error, "the anatomy");

@@ -1,7 +1,7 @@
 /*
  * anatomy_limits.h: every constant of the anatomy map: what it is, its unit, where it comes from, and the test that
- * fails when it is wrong. None is chosen for a particular character. A softness is 0 on bone, 0.5 on muscle and 1 on the
- * fat of a belly. Places on the trunk: t runs along the spine from the hips (0) to the shoulders (1), beyond both.
+ * fails when it is wrong. None is chosen for a particular character. A softness is 0 on bone, 0.5 on muscle and 1 on
+ * the fat of a belly. Places on the trunk: t runs along the spine from the hips (0) to the shoulders (1), beyond both.
  * Sides: 1 is the belly's side, 0 a flank, -1 the back; "across" runs from the middle (0) to the flank (1).
  */
 #ifndef CHARACTER_ANATOMY_LIMITS_H

@@ -92,8 +92,8 @@ static void find_tangents(const cutis_character *c, const int *leaders, const fl
 
         for (int k = 0; k < 3; k++) {
             int other = c->triangles[t + k];
-            vec3 edge = vec3_sub(vec3_load(c->positions + 3 * (size_t)other),
-                                 vec3_load(c->positions + 3 * (size_t)leader));
+            vec3 edge =
+                vec3_sub(vec3_load(c->positions + 3 * (size_t)other), vec3_load(c->positions + 3 * (size_t)leader));
             float length = vec3_length2(vec3_madd(edge, normal, -vec3_dot(edge, normal)));
             if (!(length > lengths[leader])) continue;
             lengths[leader] = length;

@@ -23,8 +23,8 @@ typedef struct normal_frames {
 cutis_result normal_frames_build(normal_frames *frames, const cutis_character *character, arena *memory,
                                  cutis_error *error);
 /*
- * Unit normals. positions and normals: (vertex_count x 3); scratch: (point_count x 3). Smooth ones are area-weighted, the
- * same on both sides of a texture seam, and zero where there is no area.
+ * Unit normals. positions and normals: (vertex_count x 3); scratch: (point_count x 3). Smooth ones are area-weighted,
+ * the same on both sides of a texture seam, and zero where there is no area.
  */
 void character_normals(const cutis_character *character, const normal_frames *frames, const float *positions,
                        float *scratch, float *normals);

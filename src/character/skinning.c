@@ -13,8 +13,9 @@
 #include "math/simd.h"
 
 enum {
-    GRAIN = 2048,      /* positions a block */
-    COLUMN_FLOATS = 16 /* a joint's four columns; for dual quaternions: real and dual part, then 8 unused */
+    GRAIN = 2048, /* positions a block */
+    COLUMN_FLOATS =
+        SKINNING_COLUMNS /* a joint's four columns; for dual quaternions: real and dual part, then 8 unused */
 };
 
 cutis_result skinning_build(skinning *s, int count, const float *rest, const int *first, const int *joints,

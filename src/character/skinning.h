@@ -10,6 +10,9 @@
 #include "cutis/character.h"
 #include "math/math3.h"
 
+/* Floats of one joint in the kernels' tables: offsets are multiples of it. */
+enum { SKINNING_COLUMNS = 16 };
+
 /* Positions with their weights, laid out for the kernels. */
 typedef struct skinning {
     int count; /* of positions */

@@ -134,7 +134,7 @@ static int joints_find(tree_builder *b)
 
 static float centre_along(const tree_builder *b, int k, int axis)
 {
-    return (&b->clusters[k].centre.x)[axis] / b->clusters[k].area;
+    return vec3_axis(b->clusters[k].centre, axis) / b->clusters[k].area;
 }
 
 static bool comes_before(const tree_builder *b, int axis, int s, int t)

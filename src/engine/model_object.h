@@ -5,12 +5,12 @@
  * a copy of the bytes is a snapshot. What only lives within a step (scratch) lies behind it and is neither
  * copied nor hashed.
  *
- *     header | instant, morph_weights, body_points_old | joints | joints_old | joints_given | vertices | stage 0: joints,
- *     joints_old (of a stage with a substep of its own), points_old, points, body_points (of one on a body), state |
- *     stage 1 ... | links, animated (of an articulation) || scratch
+ *     header | instant, morph_weights, body_points_old | joints | joints_old | joints_given | vertices | stage 0:
+ * joints, joints_old (of a stage with a substep of its own), points_old, points, body_points (of one on a body), state
+ * | stage 1 ... | links, animated (of an articulation) || scratch
  *
- * What is between the header and the joints determines what is drawn of an instant, and not how the state goes on: it is
- * copied, and not hashed.
+ * What is between the header and the joints determines what is drawn of an instant, and not how the state goes on: it
+ * is copied, and not hashed.
  */
 #ifndef ENGINE_MODEL_OBJECT_H
 #define ENGINE_MODEL_OBJECT_H
@@ -57,13 +57,13 @@ struct cutis_model {
     size_t surface; /* offset into the scratch: points between two substeps of a stage */
     sim_body body;  /* of the first stage, where that runs on one */
     point_weights body_weights;
-    display display;              /* what is drawn; only a single dynamic solver is bounded */
-    size_t show;                  /* offset into the scratch: what the display needs */
-    size_t instant;               /* offset into the state: the pose of the instant */
-    size_t morph_weights;         /* offset into the state: (morph_count), at the instant */
-    size_t drags;   /* offset into the scratch: (drag_limit) drags of the body's points */
+    display display;      /* what is drawn; only a single dynamic solver is bounded */
+    size_t show;          /* offset into the scratch: what the display needs */
+    size_t instant;       /* offset into the state: the pose of the instant */
+    size_t morph_weights; /* offset into the state: (morph_count), at the instant */
+    size_t drags;         /* offset into the scratch: (drag_limit) drags of the body's points */
     size_t outputs; /* offset into the scratch: (outputs of the first stage x vertex_count x 3) at the drawn vertices */
-    articulation articulation;      /* of the first stage's flesh; no links: joints are fixed */
+    articulation articulation;           /* of the first stage's flesh; no links: joints are fixed */
     size_t links, animated;              /* offsets into the state: corrections, and the pose without them */
     size_t articulation_scratch, before; /* offsets into the scratch; a pose */
     const char *warnings[32];
@@ -102,10 +102,7 @@ static inline bool stage_has_points(const cutis_model *m, const stage *s)
     return m->stage_count > 1 || !(stage_is_geometric(s) || s->on_body);
 }
 
-static inline float *state_floats(const cutis_state *state, size_t offset)
-{
-    return (float *)((char *)state + offset);
-}
+static inline float *state_floats(const cutis_state *state, size_t offset) { return (float *)((char *)state + offset); }
 
 static inline void *state_scratch(const cutis_model *m, const cutis_state *state, size_t offset)
 {

@@ -102,6 +102,7 @@ cutis_result presets_apply(solver_values *stages, int stage_count, const cutis_c
         }
     }
     if (!any)
-        return error_set(error, CUTIS_ERROR_ARGUMENT, "preset '%s' has no effect: no solver here simulates flesh", name);
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "preset '%s' has no effect: no solver here simulates flesh",
+                         name);
     return CUTIS_OK;
 }

@@ -314,8 +314,8 @@ static void correct_pose(const cutis_model *m, cutis_state *state, double instan
 {
     const stage *first = &m->stages[0];
     double part = instant / first->substep - (double)((state->substeps - 1) / first->span);
-    articulation_pose(&m->articulation, state_links(m, state), state_scratch(m, state, m->articulation_scratch),
-                      joints, part > 1 - INSTANT_TOLERANCE ? 1 : MAX(part, 0), joints);
+    articulation_pose(&m->articulation, state_links(m, state), state_scratch(m, state, m->articulation_scratch), joints,
+                      part > 1 - INSTANT_TOLERANCE ? 1 : MAX(part, 0), joints);
 }
 
 /* Let contact turn the joints in a substep of the first stage; `before` is its last animated pose. */
@@ -324,7 +324,8 @@ static void advance_joints(const cutis_model *m, cutis_state *state, const cutis
 {
     articulation_input own = {.animated = animated, .h = m->stages[0].substep, .jobs = input->jobs};
     own.still = memcmp(before, animated, 12 * (size_t)m->character->joint_count * sizeof(float)) == 0;
-    for (int k = 0; k < 3; k++) own.acceleration[k] = fabsf(input->acceleration[k]) < FORCE_LIMIT ? input->acceleration[k] : 0;
+    for (int k = 0; k < 3; k++)
+        own.acceleration[k] = fabsf(input->acceleration[k]) < FORCE_LIMIT ? input->acceleration[k] : 0;
 
     /* blows that have not fallen on the first stage yet */
     cutis_impulse blows[CUTIS_MAX_IMPULSES];
@@ -586,8 +587,8 @@ static bool run_substeps(const cutis_model *m, cutis_state *state, step_span *sp
     /* A surface solver needs the body in every substep, a drag too; what is drawn only the last, or the last two. */
     for (int64_t first = state->substeps; state->substeps < last && !stopped;) {
         stopped = state->substeps > first && interrupted && interrupted(context);
-        work->between = m->stage_count == 1 && work->drag_count == 0 && !stopped &&
-                        state->substeps + 1 < (exact ? last : last - 1);
+        work->between =
+            m->stage_count == 1 && work->drag_count == 0 && !stopped && state->substeps + 1 < (exact ? last : last - 1);
         substep(m, state, span, work);
     }
 

@@ -29,6 +29,8 @@ typedef struct quat {
 static inline vec3 vec3_make(float x, float y, float z) { return (vec3){x, y, z}; }
 static inline vec3 vec3_load(const float *p) { return (vec3){p[0], p[1], p[2]}; }
 static inline void vec3_store(float *p, vec3 a) { p[0] = a.x, p[1] = a.y, p[2] = a.z; }
+/* Coordinate 0, 1 or 2. Never by an index from &a.x: beyond that member C leaves the value open, and clang takes 0. */
+static inline float vec3_axis(vec3 a, int axis) { return axis == 0 ? a.x : axis == 1 ? a.y : a.z; }
 static inline vec3 vec3_add(vec3 a, vec3 b) { return (vec3){a.x + b.x, a.y + b.y, a.z + b.z}; }
 static inline vec3 vec3_sub(vec3 a, vec3 b) { return (vec3){a.x - b.x, a.y - b.y, a.z - b.z}; }
 static inline vec3 vec3_mul(vec3 a, vec3 b) { return (vec3){a.x * b.x, a.y * b.y, a.z * b.z}; }

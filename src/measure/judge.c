@@ -83,8 +83,8 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"fallback", 0.1, 0.5, 100, "%.2g %% of the skin is clamped towards linear skinning"},
     {"props_dropped", 0, 1000, 1, "%.0f props were dropped"},
     {"section_lost", 0.9, 0.98, 100, "a limb's cross-section loses %.2g %% of its rest area"},
-    {"sliding", 0.08, 0.2, 100, "the skin slides by %.2g %% of the size"},                 /* as displacement_max */
-    {"sliding_jump", 0.03, 0.15, 100, "the skin jumps by %.2g %% of the size in a frame"}, /* as torn_gap */
+    {"sliding", 0.08, 0.2, 100, "the skin slides by %.2g %% of the size"},                /* as displacement_max */
+    {"sliding_jump", 0.03, 0.15, 100, "the skin jumps by %.2g %% of the size per frame"}, /* as torn_gap */
     {"correction", 0.08, 0.2, 100, "contact moves it by %.2g %% of the size more than overlaps of bones explain"},
     {"correction_jump", 0.03, 0.15, 100,
      "contact moves it in a jump of %.2g %% of the size that the clip does not have"},

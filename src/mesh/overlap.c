@@ -63,7 +63,7 @@ static bool crossing_visit(void *context, int triangle)
     vec3 low = vec3_min(vec3_min(vec3_load(other[0]), vec3_load(other[1])), vec3_load(other[2]));
     vec3 high = vec3_max(vec3_max(vec3_load(other[0]), vec3_load(other[1])), vec3_load(other[2]));
     for (int k = 0; k < 3; k++)
-        if ((&high.x)[k] < (&c->low.x)[k] || (&c->high.x)[k] < (&low.x)[k]) return true;
+        if (vec3_axis(high, k) < vec3_axis(c->low, k) || vec3_axis(c->high, k) < vec3_axis(low, k)) return true;
 
     c->count += triangles_relate(other, c->corners) == TRIANGLES_CROSS;
     return true;

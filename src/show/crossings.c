@@ -192,9 +192,8 @@ static void parts_find(void *context, int begin, int end)
 /* Whether points that were in the node's box have gone. */
 static bool node_moved(const crossing_work *w, const bvh_node *node)
 {
-    const float *low = &w->low.x, *high = &w->high.x;
     for (int c = 0; c < 3; c++)
-        if (node->min[c] > high[c] || node->max[c] < low[c]) return false;
+        if (node->min[c] > vec3_axis(w->high, c) || node->max[c] < vec3_axis(w->low, c)) return false;
     return true;
 }
 

@@ -43,7 +43,8 @@ typedef struct deviation_stats {
     int worst;  /* the one that moves furthest; -1: none */
 } deviation_stats;
 
-/* All arrays are in `memory`; `cracks` and `points`, their skinning, must outlive the bound. Both sides of a crack deviate alike. */
+/* All arrays are in `memory`; `cracks` and `points`, their skinning, must outlive the bound. Both sides of a crack
+ * deviate alike. */
 cutis_result deviation_build(deviation_bound *b, const cutis_character *character, const drawn_cracks *cracks,
                              const skinning *points, arena *memory, cutis_error *error);
 /* Return the floats of scratch that deviation_limit needs. */

@@ -11,23 +11,24 @@
 #include "solvers/solver_kit.h"
 
 /* For every solver of flesh; all can be set for one bone. */
-#define FLESH_PARAMETER_ANATOMY                                                                            \
-    PARAMETER_FLOAT("anatomy", 1, 0, 2, ""), .per_bone = true,                                             \
-                                             .help = "how much tissue differs over the body: off (0) "     \
+#define FLESH_PARAMETER_ANATOMY                                                                        \
+    PARAMETER_FLOAT("anatomy", 1, 0, 2, ""), .per_bone = true,                                         \
+                                             .help = "how much tissue differs over the body: off (0) " \
                                                      "uniform, on (1), 2 exaggerated"
 /* The same for a solver that leaves it off by default. */
-#define FLESH_PARAMETER_ANATOMY_OFF                                                                        \
-    PARAMETER_FLOAT("anatomy", 0, 0, 2, ""), .per_bone = true,                                             \
-                                             .help = "how much tissue differs over the body: off (0) "     \
+#define FLESH_PARAMETER_ANATOMY_OFF                                                                    \
+    PARAMETER_FLOAT("anatomy", 0, 0, 2, ""), .per_bone = true,                                         \
+                                             .help = "how much tissue differs over the body: off (0) " \
                                                      "uniform, 1 as in solvers that have it on, 2 exaggerated"
 #define FLESH_PARAMETER_FATNESS                                               \
     PARAMETER_FLOAT("fatness", 1, 0.2, 3, ""), .per_bone = true,              \
                                                .help = "amount of fat, over " \
                                                        "that which the body's proportions show; acts through anatomy"
-#define FLESH_PARAMETER_UNIT                                                                                      \
-    PARAMETER_FLOAT("unit", 0, 0, 1e6, "m"), .help = "length of the file's unit, for parameters in metres; 0: guessed " \
-                                                     "from the height of a person or the size of a body"
-#define FLESH_PARAMETER_FIRMNESS                                  \
+#define FLESH_PARAMETER_UNIT                                                                                        \
+    PARAMETER_FLOAT("unit", 0, 0, 1e6, "m"), .help =                                                                \
+                                                 "length of the file's unit, for parameters in metres; 0: guessed " \
+                                                 "from the height of a person or the size of a body"
+#define FLESH_PARAMETER_FIRMNESS \
     PARAMETER_FLOAT("firmness", 1, 0.2, 10, ""), .per_bone = true, .help = "factor on the stiffness of all tissue"
 
 enum { FLESH_SKIN, FLESH_FAT, FLESH_MUSCLE, FLESH_TISSUES };
@@ -58,8 +59,8 @@ double flesh_damping(double softness, double amount);
 float flesh_map_fat_end(const flesh_map *map, int point, float depth);
 
 /*
- * Gravity in sizes/s2 from m/s2. A body smaller than a person has flesh of the same frequencies, which real flesh of its
- * size would exceed; it gets the gravity of a body of SMALL_BODY metres, so that it hangs no deeper for its size.
+ * Gravity in sizes/s2 from m/s2. A body smaller than a person has flesh of the same frequencies, which real flesh of
+ * its size would exceed; it gets the gravity of a body of SMALL_BODY metres, so that it hangs no deeper for its size.
  */
 double flesh_gravity(double gravity, double unit, double size);
 

@@ -6,7 +6,8 @@
 
 #include "character/skinning.h"
 
-/* How far from a bone's line its other children lie at most, over its length: twist joints do, legs of a pelvis do not. */
+/* How far from a bone's line its other children lie at most, over its length: twist joints do, legs of a pelvis do not.
+ */
 static const float FIBRE_BRANCH = 0.2f;
 
 /*
@@ -51,9 +52,9 @@ static muscle_bone muscle_find(const cutis_character *character, int joint, floa
     int beyond = bone_end(character, end);
     m.start = joint_bind_place(&character->joints[joint]);
     m.along = vec3_sub(joint_bind_place(&character->joints[end]), m.start);
-    m.beyond = beyond < 0 ? m.along
-                          : vec3_sub(joint_bind_place(&character->joints[beyond]),
-                                     joint_bind_place(&character->joints[end]));
+    m.beyond = beyond < 0
+                   ? m.along
+                   : vec3_sub(joint_bind_place(&character->joints[beyond]), joint_bind_place(&character->joints[end]));
     m.end = end;
     return m;
 }

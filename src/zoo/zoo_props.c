@@ -172,8 +172,11 @@ cutis_result cutis_zoo_prop_make(const char *name, const cutis_character *charac
         return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no built-in prop '%s'; did you mean '%s'?", name,
                          search.nearest);
     if (!found)
-        return error_set(error, CUTIS_ERROR_ARGUMENT,
-                         "there is no built-in prop '%s'; use cube, ball, table, floor or a .glb file", name);
+        return error_set(
+            error, CUTIS_ERROR_ARGUMENT,
+            "there is no built-in prop '%s'; use cube, block, ball, soft_ball, can, capsule, pencil, table, "
+            "floor or a .glb file",
+            name);
     if (!(scale > 0 && scale < 1e6))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "prop '%s': a scale of %g is not above 0", name, scale);
 

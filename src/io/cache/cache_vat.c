@@ -130,7 +130,8 @@ static cutis_result texture_write(vat *v, const char *path, bool normals, const 
     for (int row = 0; row < total; row++) {
         int frame = row / v->rows, first = row % v->rows * v->width;
         const float *positions = f->positions + (size_t)frame * (size_t)vertices * 3;
-        if (normals && first == 0) character_normals(f->info.character, &v->normal_frames, positions, v->scratch, v->normals);
+        if (normals && first == 0)
+            character_normals(f->info.character, &v->normal_frames, positions, v->scratch, v->normals);
 
         /* filter 0; texels behind the last vertex stay black */
         memset(v->row, 0, size);

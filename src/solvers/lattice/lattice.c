@@ -3,8 +3,8 @@
  *
  * Iwamoto, Shum, Yang, Morishima 2015, "Multi-layer lattice model for real-time dynamic character deformation".
  * A substep is Algorithm 1 with stretch, volume and lattice shape matching taken once, at its start.
- * The other files of this folder hold its parts, each with its departures from the paper; docs/solvers/lattice.md
- * tells the whole. Departures in this file:
+ * The other files of this folder hold its parts, each with its departures from the paper;
+ * docs/reference/solvers/lattice.md describes the method. Departures in this file:
  *
  * - The surface is the file's own skinning plus what the lattice adds (lattice_embed.c), and voxels are skinned with
  *   the file's weights, unless `weights` asks for those of equation 1.
@@ -18,8 +18,7 @@
  * implicit Euler, which takes most of the energy in a second. n_total is gone: a shorter substep is its like.
  * - Targets are turned by blended rotations about the centre of the flesh that has the same weights (Le and Hodgins
  *   2016, "Real-time skeletal skinning with optimized centers of rotation"), so that a twist does not collapse. The
- *   centre goes where linear skinning has it. The surface gets the difference from linear skinning like any other
- *   displacement of its voxels.
+ *   centre goes where linear skinning has it. The surface is turned likewise.
  * - All voxels are skinned (equation 3), not only those of the bone layer: this target of a voxel tells how fast its
  *   body part moves. Damping acts on the velocity relative to that, so that a character carried along is not held
  *   back by the air the paper's k_d amounts to.
@@ -65,7 +64,7 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     [LATTICE_SKIN_LAYER] = {PARAMETER_BOOL("skin_layer", 1), .former = "skin",
                             .help = "whether the outermost voxels are a skin layer"},
     [LATTICE_MIXED] = {PARAMETER_BOOL("mixed", 1),
-                       .help = "voxels between two inner layers are of both, by their share"},
+                       .help = "voxels on the border of two inner layers have the mean of their properties"},
     [LATTICE_STIFFNESS] = {PARAMETER_FLOAT("muscle_stiffness", 6, 0.5, 200, "Hz"), .per_bone = true,
                            .help = "stiffness of muscle"},
     [LATTICE_STIFFNESS + 1] = {PARAMETER_FLOAT("fat_stiffness", 3, 0.5, 200, "Hz"), .per_bone = true,
@@ -92,21 +91,22 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
                                                .role = CUTIS_PARAMETER_DAMPING, .help = "damping of skin"},
     [LATTICE_GAIN] = {PARAMETER_FLOAT("gain", 1, 0, 4, ""), .per_bone = true,
                       .help =
-                          "factor on the stiffness k_s of every layer; what it makes unstable stays so, as with the "
-                          "paper's own values"},
+                          "factor on the stiffness k_s of every layer; not stabilised: large values may diverge, as in "
+                          "the paper"},
     [LATTICE_INERTIA] = {PARAMETER_FLOAT("inertia", 0.3, 0, 1, ""), .per_bone = true,
                          .help = "share of a body part's acceleration that its flesh feels; less jiggles less"},
     [LATTICE_GIVE] = {PARAMETER_FLOAT("give", 0.5, 0.01, 10, ""), .per_bone = true,
                       .help = "maximum displacement of flesh from its skinned position, divided by the flesh depth"},
     [LATTICE_STRETCH] = {PARAMETER_FLOAT("stretch_stiffness", 0, 0, 1000, "Hz"),
-                         .help = "stiffness of the stretch constraints; 0 leaves them out"},
+                         .help = "stiffness of the stretch constraints; 0 disables them"},
     [LATTICE_NEIGHBOUR_SET] = {PARAMETER_CHOICE("neighbours", 2, "6|14|20|26"),
-                               .help = "how many neighbours stretch constraints run to: faces; and corners; edges, "
-                                       "corners and missing ones; all"},
+                               .help =
+                                   "number of neighbours with stretch constraints: faces; faces and corners; edges, "
+                                   "corners and missing ones; all"},
     [LATTICE_VOLUME] = {PARAMETER_FLOAT("volume_stiffness", 40, 0, 1000, "Hz"),
-                        .help = "stiffness of the volume constraints; 0 leaves them out"},
+                        .help = "stiffness of the volume constraints; 0 disables them"},
     [LATTICE_SHAPE] = {PARAMETER_CHOICE("shape", LATTICE_SHAPE_SKINNING, "skinning|lattice"),
-                       .help = "where flesh rests in a pose: where skinning puts it, or as the lattice settles"},
+                       .help = "rest shape in a pose: the skinned shape, or the shape that the lattice settles to"},
     [LATTICE_WEIGHTS] = {PARAMETER_CHOICE("weights", LATTICE_WEIGHTS_FILE, "file|distance"),
                          .help = "skin weights: the file's own, or the paper's from distances to the bones"},
     [LATTICE_ALPHA] = {PARAMETER_FLOAT("weight_alpha", 0.5, 0, 1, ""),
@@ -115,15 +115,12 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
                          .help = "unit of distance of a bone's influence with weights=distance, over the size"},
     [LATTICE_SELF_COLLISION] = {PARAMETER_BOOL("self_collision", 0), .role = CUTIS_PARAMETER_SELF_COLLISION,
                                 .help = "keep the skin from passing through itself; not for real time"},
-    [LATTICE_TOUCH] =
-        {PARAMETER_BOOL("touch", 0),
-         .help = "bring sheets of skin that meet back to their own sides in frames that are shown; in real time"},
+    [LATTICE_TOUCH] = {PARAMETER_BOOL("touch", 0), .help = "real-time self-collision of the displayed skin"},
     [LATTICE_PROPS] = {PARAMETER_BOOL("props", 1), .role = CUTIS_PARAMETER_PROP_CONTACT,
                        .help = "collide with the character's props"},
     [LATTICE_CONTACT_GAP] = {PARAMETER_FLOAT("contact_gap", 0.001, 0.00001, 0.02, "size"), .former = "thickness",
                              .help = "minimum distance kept by contact"},
-    [LATTICE_FRICTION] = {PARAMETER_FLOAT("friction", 0.5, 0, 2, ""),
-                          .help = "friction with props that do not tell their own"},
+    [LATTICE_FRICTION] = {PARAMETER_FLOAT("friction", 0.5, 0, 2, ""), .help = "friction for props that do not set one"},
     [LATTICE_GRAVITY] = {PARAMETER_FLOAT("gravity", 9.81, -100, 100, "m/s2"),
                          .help = "weight along -y; the modelled shape is the shape under gravity"},
     [LATTICE_UNIT] = {FLESH_PARAMETER_UNIT},
@@ -234,14 +231,6 @@ static void joints_prepare(const lattice_model *m, const float *skin, lattice_fr
     for (int j = 0; j <= m->joint_count; j++) scales[j] = joint_scale(&joints[j]);
 }
 
-static inline void quaternion_columns(quad q, quad r[3])
-{
-    float x = q[0], y = q[1], z = q[2], w = q[3];
-    r[0] = (quad){1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w), 0};
-    r[1] = (quad){2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w), 0};
-    r[2] = (quad){2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y), 0};
-}
-
 /* Rotations of the joints, which go on from those of the last substep. */
 static void joints_turn(lattice_step_job *job)
 {
@@ -257,7 +246,7 @@ static void joints_turn(lattice_step_job *job)
         quad turn = {0, 0, 0, 1};
         if (j < m->joint_count) turn = (quad){q[0], q[1], q[2], q[3]};
         job->t.turned[j].b = turn;
-        quaternion_columns(turn, job->t.turned[j].r);
+        lattice_rotation_columns(turn, job->t.turned[j].r);
     }
 }
 
@@ -325,41 +314,13 @@ static inline quad frame_leave(const lattice_frame *frame, quad x)
     return frame->r[0] * x[0] + frame->r[1] * x[1] + frame->r[2] * x[2];
 }
 
-/* Cosine of half the turn between two joints of a voxel beyond which they are blended the other way round (240
- * degrees).
- */
-#define PAIR_SIDE -0.5f
-
-static inline float quaternion_dot(quad a, quad b)
-{
-    quad products = a * b;
-    return (products[0] + products[1]) + (products[2] + products[3]);
-}
-
-/* Rotation of the blend of a voxel's joints. */
-static inline void rotation_blend(const lattice_frame *joints_turned, const int *joints, const float *weights,
-                                  quad turned[3])
-{
-    quad first = joints_turned[joints[0]].b, sum = first * weights[0];
-    for (int i = 1; i < LATTICE_JOINTS && weights[i] > 0; i++) {
-        quad other = joints_turned[joints[i]].b;
-        sum += other * (quaternion_dot(other, first) < PAIR_SIDE ? -weights[i] : weights[i]);
-    }
-    float length2 = quaternion_dot(sum, sum);
-    if (!(length2 > 1e-6f)) {
-        sum = first;
-        length2 = 1;
-    }
-    quaternion_columns(sum * (1 / sqrtf(length2)), turned);
-}
-
 /* The same blended as matrices, which is what linear skinning does. */
-static inline void rotation_linear(const lattice_frame *joints_turned, const int *joints, const float *weights,
-                                   quad linear[3])
+static inline void rotation_linear(const lattice_frame *joints_turned, const int *joints, int unit,
+                                   const float *weights, int count, quad linear[3])
 {
-    for (int k = 0; k < 3; k++) linear[k] = joints_turned[joints[0]].r[k] * weights[0];
-    for (int i = 1; i < LATTICE_JOINTS && weights[i] > 0; i++)
-        for (int k = 0; k < 3; k++) linear[k] += joints_turned[joints[i]].r[k] * weights[i];
+    for (int k = 0; k < 3; k++) linear[k] = joints_turned[joints[0] / unit].r[k] * weights[0];
+    for (int i = 1; i < count && weights[i] > 0; i++)
+        for (int k = 0; k < 3; k++) linear[k] += joints_turned[joints[i] / unit].r[k] * weights[i];
 }
 
 /* Equation 3 for all voxels: targets, how fast they move, and the frames. */
@@ -393,14 +354,13 @@ static void primary_block(void *context, int begin, int end)
 
         /* where linear skinning has it, and the target: turned about its centre instead */
         quad target = map.b + map.r[0] * rest[0] + map.r[1] * rest[1] + map.r[2] * rest[2];
-        job->t.skinned[v] = target;
         const quad *turn = job->t.turned[joints[0]].r;
         if (blended && scale > 0) {
             const quad *plain = map.r;
             quad arm = m->arms[v] * scale;
-            rotation_blend(job->t.turned, joints, weights, turned);
+            lattice_rotation_blend(job->t.turned, joints, 1, weights, LATTICE_JOINTS, turned);
             if (job->stretched) {
-                rotation_linear(job->t.turned, joints, weights, linear);
+                rotation_linear(job->t.turned, joints, 1, weights, LATTICE_JOINTS, linear);
                 plain = linear;
             }
             for (int k = 0; k < 3; k++) target += (turned[k] - plain[k]) * arm[k];
@@ -604,17 +564,44 @@ static void advance_block(void *context, int begin, int end)
     }
 }
 
-/* How far the voxels are from linear skinning; shown: the guess, or any other places. */
+/* How far the voxels are from their targets; shown: the guess, or any other places. */
 static void displace_block(void *context, int begin, int end)
 {
     lattice_step_job *job = context;
-    for (int v = begin; v < end; v++) job->t.displacements[v] = job->shown[v] - job->t.skinned[v];
+    for (int v = begin; v < end; v++) job->t.displacements[v] = job->shown[v] - job->s.targets[v];
+}
+
+/* Points of several joints, turned about their centres instead of blended. */
+static void base_turn_block(void *context, int begin, int end)
+{
+    const lattice_step_job *job = context;
+    const lattice_model *m = job->m;
+    const skinning *base = &m->surface.base;
+    for (int i = begin; i < end; i++) {
+        int p = m->turned_points[i], first = base->first[p], count = base->first[p + 1] - first;
+        const int *offsets = base->offsets + first;
+        const float *weights = base->weights + first;
+        float scale = 1;
+        if (job->stretched) {
+            scale = 0;
+            for (int k = 0; k < count; k++) scale += weights[k] * job->t.scales[offsets[k] / SKINNING_COLUMNS];
+            if (!(scale > 0)) continue;
+        }
+
+        quad turned[3], linear[3], arm = m->point_arms[i] * (scale * m->size), move = {0, 0, 0, 0};
+        lattice_rotation_blend(job->t.turned, offsets, SKINNING_COLUMNS, weights, count, turned);
+        rotation_linear(job->t.turned, offsets, SKINNING_COLUMNS, weights, count, linear);
+        for (int k = 0; k < 3; k++) move += (turned[k] - linear[k]) * arm[k];
+        for (int k = 0; k < 3; k++) job->base[3 * (size_t)p + k] += move[k];
+    }
 }
 
 /* The surface without the lattice's doing. */
 static void base_write(lattice_step_job *job, float *points)
 {
     skinning_linear(&job->m->surface.base, job->input->skin, job->t.skinning, job->input->jobs, points);
+    job->base = points;
+    parallel_for(job->input->jobs, job->m->turned_count, 256, base_turn_block, job);
 }
 
 /* The surface that voxels at `shown` carry. */
@@ -635,7 +622,7 @@ static quad point_place(const lattice_step_job *job, const float *base, int poin
     for (int k = 0; k < 3; k++) place[k] = (base[3 * point + k] - m->origin[k]) / m->size;
     for (int i = surface->first[point]; i < surface->first[point + 1]; i++) {
         int v = surface->voxels[i];
-        place += (job->t.guess[v] - job->t.skinned[v]) * surface->weights[i];
+        place += (job->t.guess[v] - job->s.targets[v]) * surface->weights[i];
     }
     return place;
 }

@@ -142,7 +142,7 @@ static cutis_result voxels_make(builder *b, cutis_error *error)
     if (result != CUTIS_OK) return result;
 
     if (open_edges)
-        kit_note(build, "the mesh is open at %d edges; each hole was closed by a cone to tell inside from outside",
+        kit_note(build, "the mesh is open at %d edges; each hole was closed by a cone, to define the inside",
                  open_edges);
 
     if (!adaptive) {
@@ -424,6 +424,9 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
 /* Weights further apart than this share no centre, and voxels among which the centres are summed. */
 #define CENTRE_WIDTH 0.3f
 #define CENTRE_SAMPLES 1024
+
+/* Points that blended rotations move by less than this, in sizes, are left to linear skinning. */
+#define LEAST_TURN 5e-5f
 
 /* How alike two voxels are moved by pairs of joints, equation 5 of Le and Hodgins 2016 with a kernel of finite width.
  */
@@ -977,6 +980,44 @@ static cutis_result outward_table(builder *b, cutis_error *error)
     return CUTIS_OK;
 }
 
+/* Which points several joints move, and from where each is turned: the mean of its voxels' centres. */
+static cutis_result point_arm_table(builder *b, cutis_error *error)
+{
+    lattice_model *m = b->model;
+    const skinning *base = &m->surface.base;
+    int *points = ARENA_ARRAY(b->memory, int, base->count + 1);
+    quad *arms = ARENA_ARRAY(b->memory, quad, base->count + 1);
+    float *frozen = ARENA_ARRAY(&b->temporary, float, base->count + 1);
+    if (b->memory->failed || b->temporary.failed) return error_memory(error, "the lattice");
+    map_points(m->character, "freeze", frozen);
+
+    for (int p = 0; p < base->count; p++) {
+        bool blended = base->first[p + 1] - base->first[p] > 1 && base->weights[base->first[p] + 1] > 0;
+        float total = 0;
+        quad sum = {0, 0, 0, 0}, rest = {b->points[3 * p], b->points[3 * p + 1], b->points[3 * p + 2], 0};
+        for (int i = m->surface.first[p]; i < m->surface.first[p + 1] && blended; i++) {
+            int v = m->surface.voxels[i];
+            if (!(m->surface.weights[i] > 0) || !(m->weights[LATTICE_JOINTS * v + 1] > 0)) continue;
+            sum += (m->rest[v] - m->arms[v]) * m->surface.weights[i];
+            total += m->surface.weights[i];
+        }
+
+        /* what is painted to be frozen stays with linear skinning */
+        if (!(total > 1e-6f) || frozen[p] >= 1) continue;
+        quad arm = (rest - sum * (1 / total)) * MIN(1.0f, 4 * (1 - frozen[p]));
+        arm[3] = 0;
+
+        /* and what half a turn would hardly move */
+        float length = sqrtf(arm[0] * arm[0] + arm[1] * arm[1] + arm[2] * arm[2]);
+        if (2 * (1 - base->weights[base->first[p]]) * length < LEAST_TURN) continue;
+        points[m->turned_count] = p;
+        arms[m->turned_count++] = arm;
+    }
+    m->turned_points = points;
+    m->point_arms = arms;
+    return CUTIS_OK;
+}
+
 static cutis_result surface_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
@@ -1005,6 +1046,7 @@ static cutis_result surface_tables(builder *b, cutis_error *error)
                                 w->joints, w->weights, m->joint_count, b->memory, error);
     else
         result = base_blend(b, error);
+    if (result == CUTIS_OK) result = point_arm_table(b, error);
     if (result != CUTIS_OK) return result;
     float *under = ARENA_ARRAY(b->memory, float, character->vertex_count);
     if (b->memory->failed) return error_memory(error, "the lattice");

@@ -95,12 +95,15 @@ typedef struct lattice_model {
     float origin[3], size; /* scene place = origin + size x place */
     double substep;
 
-    const quad *rest;      /* (padded) rest places, 0 in w */
-    const float *masses;   /* (padded) */
-    const int *joints;     /* (count x LATTICE_JOINTS) */
-    const float *weights;  /* (count x LATTICE_JOINTS) */
-    const quad *arms;      /* (count) from the centre about which joints turn a voxel to its rest place; 0: one joint */
-    const int *parents;    /* (joint_count) */
+    const quad *rest;     /* (padded) rest places, 0 in w */
+    const float *masses;  /* (padded) */
+    const int *joints;    /* (count x LATTICE_JOINTS) */
+    const float *weights; /* (count x LATTICE_JOINTS) */
+    const quad *arms;     /* (count) from the centre about which joints turn a voxel to its rest place; 0: one joint */
+    const int *parents;   /* (joint_count) */
+    int turned_count;
+    const int *turned_points; /* (turned_count) surface points that more than one joint moves */
+    const quad *point_arms;   /* (turned_count) the same of those points */
     const float *gains;    /* (padded) k_s of equation 5 as the regions around make it, and the spring that holds flesh
                               where it rests, for one substep; 0 for bone */
     const float *keeps;    /* (padded) share of the velocity that damping leaves */

@@ -52,7 +52,6 @@ size_t lattice_scratch_view(const lattice_model *m, void *memory, lattice_scratc
     /* joints, surface and counters */
     s->joints = KIT_CARVE(&block, lattice_frame, (size_t)m->joint_count + 1);
     s->turned = KIT_CARVE(&block, lattice_frame, (size_t)m->joint_count + 1);
-    s->skinned = KIT_CARVE(&block, quad, n);
     s->displacements = KIT_CARVE(&block, quad, n);
     s->skinning = KIT_CARVE(&block, float, skinning_scratch_count(&m->surface.base));
     s->base = KIT_CARVE(&block, float, 3 * (size_t)m->surface.point_count);

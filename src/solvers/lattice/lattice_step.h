@@ -75,8 +75,7 @@ typedef struct lattice_scratch {
     lattice_frame *turns;  /* r: the voxel's frame now, its columns times the joints' scale; b: 1 / scale^2, scale^3 */
     lattice_frame *joints; /* (joint_count + 1) skinning maps, in sizes */
     lattice_frame *turned; /* (joint_count + 1) r: rotations of the joints, b: the same as quaternions */
-    quad *skinned;         /* where linear skinning has the voxels */
-    quad *displacements;   /* of voxels from there */
+    quad *displacements;   /* of voxels from their targets */
     float *skinning;       /* scratch of the surface's skinning */
     float *base;           /* (point_count x 3) the surface without the lattice's doing */
     quad *shares;          /* scratch of the volume constraints */
@@ -96,11 +95,52 @@ typedef struct lattice_step_job {
     lattice_frame whole;     /* its frame */
     float whole_size;        /* its scale */
     bool stretched;          /* whether any joint does more than turn and move */
+    float *base;             /* the points that base_turn_block turns */
     const quad *shown;       /* the voxels that displace_block shows */
     float h;
     float step;    /* share of the forces that is taken: 1, less while settling */
     bool settling; /* without velocities */
 } lattice_step_job;
+
+/* ---- blended rotations ---- */
+
+static inline void lattice_rotation_columns(quad q, quad r[3])
+{
+    float x = q[0], y = q[1], z = q[2], w = q[3];
+    r[0] = (quad){1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w), 0};
+    r[1] = (quad){2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w), 0};
+    r[2] = (quad){2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y), 0};
+}
+
+/* Cosine of half the turn between two joints of a voxel beyond which they are blended the other way round (240
+ * degrees).
+ */
+#define LATTICE_PAIR_SIDE -0.5f
+
+static inline float lattice_quaternion_dot(quad a, quad b)
+{
+    quad products = a * b;
+    return (products[0] + products[1]) + (products[2] + products[3]);
+}
+
+/* Rotation of a blend of joints, each given by `unit` times its number. */
+static inline void lattice_rotation_blend(const lattice_frame *joints_turned, const int *joints, int unit,
+                                          const float *weights, int count, quad turned[3])
+{
+    quad first = joints_turned[joints[0] / unit].b, sum = first * weights[0];
+    for (int i = 1; i < count && weights[i] > 0; i++) {
+        quad other = joints_turned[joints[i] / unit].b;
+        sum += other * (lattice_quaternion_dot(other, first) < LATTICE_PAIR_SIDE ? -weights[i] : weights[i]);
+    }
+    float length2 = lattice_quaternion_dot(sum, sum);
+    if (!(length2 > 1e-6f)) {
+        sum = first;
+        length2 = 1;
+    }
+    lattice_rotation_columns(sum * (1 / sqrtf(length2)), turned);
+}
+
+/* ---- contact, memory ---- */
 
 /* Bring sheets of the skin (point_count x 3, scene) that have passed each other back to their sides; skin: of the pose.
  * Returns the number of patches that meet others or lie between such. */

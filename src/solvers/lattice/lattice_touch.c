@@ -37,14 +37,16 @@
 #define NEARER 1.2f
 #define NEARER_FADE 0.25f
 /* Skin from one side of a crease to the other, in thicknesses of its flesh, at most. */
-#define CREASE 2.5f
-/* How far a point is moved, in thicknesses; in a crease, in ways to its middle. */
+#define CREASE 3.0f
+/* How far a point is moved, in thicknesses; in a crease, in ways to its middle: skin that is turned inside out hangs as
+ * far beyond it as it is long, and joints draw it out.
+ */
 #define MOVE_MOST 0.7f
-#define CREASE_MOST 1.5f
+#define CREASE_MOST 2.5f
 /* Way over which both sheets agree on their planes, in widths of a patch. */
 #define AGREE 8.0f
 /* Rounds in which moves are smoothed where no sheet faces another, and how much of the mean each takes. */
-#define SMOOTH_ROUNDS 4
+#define SMOOTH_ROUNDS 1
 #define SMOOTH 0.7f
 /* Factor on how much a point belongs to one side, beyond which its move is not smoothed. */
 #define SIDED 10.0f

@@ -192,8 +192,8 @@ typedef struct layers_model {
     skinning axis_drive;  /* axis points, linearly */
     /* Muscles that bulge; NULL where none does. */
     muscle_bone *muscles; /* (joint_count) strength: how much thicker at 90 degrees, over the depth */
-    int *fibre_bones;       /* (point_count) */
-    float *fibre_shares;    /* (point_count) how much thicker at 90 degrees, on the inner side */
+    int *fibre_bones;     /* (point_count) */
+    float *fibre_shares;  /* (point_count) how much thicker at 90 degrees, on the inner side */
     /* Painted maps; arrays are NULL, and counts 0, where nothing is painted. */
     float *freeze; /* (point_count) how far the point follows linear blend skinning, 0..1 */
     float *press;  /* (point_count) how far into its flesh the point may be pressed, over its depth, 0..1 */

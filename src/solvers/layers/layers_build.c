@@ -31,8 +31,8 @@ typedef struct builder {
     float *weights; /* of the point in hand */
     float *layer_positions, *areas;
     flesh_map anatomy; /* by point of the build */
-    float *room;     /* (point_count) for flesh, 0..1 */
-    uint8_t *parted; /* (point_count) not 0: where the rest shape crossed or touched itself and was parted */
+    float *room;       /* (point_count) for flesh, 0..1 */
+    uint8_t *parted;   /* (point_count) not 0: where the rest shape crossed or touched itself and was parted */
 } builder;
 
 static vec3 to_sizes(const layers_model *model, vec3 p)
@@ -362,7 +362,8 @@ static void stiffness_find(builder *b, const float *depths, float *map, float *f
         static const int tissues[LAYERS] = {FLESH_SKIN, FLESH_FAT, FLESH_MUSCLE, FLESH_MUSCLE};
         double levels[LAYERS];
         for (int l = 0; l < LAYERS; l++) {
-            double frequency = kit_point_value(b->build, point, parameters[l]) * (double)b->anatomy.stiffness[tissues[l]][point];
+            double frequency =
+                kit_point_value(b->build, point, parameters[l]) * (double)b->anatomy.stiffness[tissues[l]][point];
             levels[l] = layers_level(MIN(frequency, 250.0));
         }
 
@@ -697,8 +698,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     flesh_map_request map_request = {build, LAYERS_ANATOMY, LAYERS_FATNESS, LAYERS_FIRMNESS, LAYERS_UNIT};
     result = flesh_map_find(&map_request, &b->anatomy, scratch, error);
     if (result != CUTIS_OK) return result;
-    model->gravity =
-        (float)flesh_gravity(build->values[LAYERS_GRAVITY], b->anatomy.unit, (double)model->size);
+    model->gravity = (float)flesh_gravity(build->values[LAYERS_GRAVITY], b->anatomy.unit, (double)model->size);
 
     /* layers, masses and stiffness */
     layers_place(b, ways, depths);

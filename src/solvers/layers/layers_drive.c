@@ -89,7 +89,7 @@ static void press_limit(layers_run *run, int k)
         float least = -m->press[k] * (1 - m->depths[i]) * depth;
         float along = vec3_dot(off, out);
         if (along >= least) continue;
-        for (int c = 0; c < 3; c++) x[c][i] += (least - along) * (&out.x)[c];
+        for (int c = 0; c < 3; c++) x[c][i] += (least - along) * vec3_axis(out, c);
     }
 }
 

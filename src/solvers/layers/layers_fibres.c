@@ -12,16 +12,14 @@
 cutis_result layers_fibres_build(const solver_build *build, layers_model *model, cutis_error *error)
 {
     int n = model->point_count;
-    cutis_result result =
-        muscles_find(build, LAYERS_MUSCLE_BULGE, NULL, build->memory, &model->muscles, error);
+    cutis_result result = muscles_find(build, LAYERS_MUSCLE_BULGE, NULL, build->memory, &model->muscles, error);
     if (result != CUTIS_OK || !model->muscles) return result;
 
     model->fibre_bones = ARENA_ARRAY(build->memory, int, n);
     model->fibre_shares = ARENA_ARRAY(build->memory, float, n);
     if (build->memory->failed) return error_memory(error, "the muscles");
     for (int k = 0; k < n; k++)
-        model->fibre_bones[k] =
-            muscle_of_point(build, model->muscles, model->paths.points[k], &model->fibre_shares[k]);
+        model->fibre_bones[k] = muscle_of_point(build, model->muscles, model->paths.points[k], &model->fibre_shares[k]);
     return CUTIS_OK;
 }
 

@@ -190,10 +190,13 @@ void layers_teleport(const void *data, void *state, const float transform[12])
 
         q = quat_multiply(q, quat_conjugate(rotation));
 
-        for (int c = 0; c < 3; c++) s.x[c][i] = (&x.x)[c];
-        for (int c = 0; c < 3; c++) s.v[c][i] = (&v.x)[c];
-        for (int c = 0; c < 3; c++) s.apart[c][i] = (&apart.x)[c];
-        for (int c = 0; c < 4; c++) s.q[c][i] = (&q.x)[c];
+        for (int c = 0; c < 3; c++) s.x[c][i] = vec3_axis(x, c);
+        for (int c = 0; c < 3; c++) s.v[c][i] = vec3_axis(v, c);
+        for (int c = 0; c < 3; c++) s.apart[c][i] = vec3_axis(apart, c);
+        s.q[0][i] = q.x;
+        s.q[1][i] = q.y;
+        s.q[2][i] = q.z;
+        s.q[3][i] = q.w;
     }
 
     /* the skeleton's last places, and the results */

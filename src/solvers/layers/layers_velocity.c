@@ -210,21 +210,20 @@ static void pair_rub(layers_run *run, const contact_pair *pair, float *v)
 {
     const layers_model *m = run->m;
     float inverse = (float)(1 / run->h);
-    vec3 before = {0, 0, 0};
-    float friction = 0, restitution = 0, mass = 0;
+    float before[3] = {0, 0, 0}, friction = 0, restitution = 0, mass = 0;
 
     /* of the pair: relative velocity before contact, friction, restitution, inverse mass */
     for (int k = 0; k < 4; k++) {
         int p = pair->v[k];
         for (int c = 0; c < 3; c++)
-            (&before.x)[c] += pair->weights[k] * (run->w.iterate.inert[c][4 * p] - run->w.old[c][4 * p]) * inverse;
+            before[c] += pair->weights[k] * (run->w.iterate.inert[c][4 * p] - run->w.old[c][4 * p]) * inverse;
 
         friction += 0.5f * fabsf(pair->weights[k]) * m->friction[p];
         restitution += 0.5f * fabsf(pair->weights[k]) * m->restitution[p];
         mass += run->w.inverses[p] * pair->weights[k] * pair->weights[k];
     }
 
-    contact_pair_velocity(pair, run->w.inverses, friction, restitution, vec3_dot(before, pair->normal),
+    contact_pair_velocity(pair, run->w.inverses, friction, restitution, vec3_dot(vec3_load(before), pair->normal),
                           pair->lambda * mass * inverse, v);
 }
 

@@ -12,6 +12,8 @@
  * - Coupling (Eqs. 11 to 13): velocities are those against the body, and the body's acceleration acts on them
  *   (slide_advection.c). Delta_max is given as a speed, so that it does not depend on the substep.
  * - Time integration: a minimisation with a line search, of second order for undamped skin (slide_step.c).
+ * - Viscous friction with the body follows from zeta (slide_build.c); dry friction (slide_system.c) is beyond the
+ * paper.
  * - Viscous damping, stiffness per region, prestretch, ligaments, and materials that do not turn inside out
  *   (slide_material.c): beyond the paper.
  */
@@ -43,8 +45,13 @@ static const cutis_parameter slide_parameters[SLIDE_PARAMETER_COUNT] = {
     [SLIDE_DAMPING] = {PARAMETER_FLOAT("damping", 4, 0, 1000, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
                        .help = "decay rate of skin vibration; 0 for none"},
     [SLIDE_ZETA] =
-        {PARAMETER_FLOAT("zeta", 1, 0, 1, ""), .per_bone = true,
-         .help = "share of the body's tangential motion that the skin follows; a painted map 'zeta' overrides it"},
+        {PARAMETER_FLOAT("zeta", 0.999, 0, 1, ""), .per_bone = true,
+         .help = "how closely the skin follows the body: 0 slides without resistance, 1 sticks; a painted map 'zeta' "
+                 "overrides it"},
+    [SLIDE_DRAG] = {PARAMETER_FLOAT("drag", 0, 0, 100000, "1/s"), .per_bone = true,
+                    .help = "viscous friction with the body: decay rate of the sliding speed; 0 for none"},
+    [SLIDE_FRICTION] = {PARAMETER_FLOAT("friction", 0, 0, 100, "1/size"), .per_bone = true,
+                        .help = "dry friction with the body: strain that it holds, per length of skin; 0 for none"},
     [SLIDE_DELTA_MAX] = {PARAMETER_FLOAT("delta_max", 0, 0, 1000, "m/s"), .per_bone = true,
                          .help = "largest tangential speed of the body that the skin follows; 0 for no limit"},
     [SLIDE_ATTACH] = {PARAMETER_FLOAT("attach", 0, 0, 1, ""), .per_bone = true,
@@ -129,6 +136,7 @@ static void slide_step(const void *data, void *memory, void *scratch, const solv
     slide_state_view(model, memory, &state);
     slide_scratch_view(model, scratch, &s);
     s.spots = state.spots;
+    s.anchors = state.anchors;
     double clock = clock_seconds();
 
     /* points that may not move are nothing to the skin's motion */
@@ -148,6 +156,7 @@ static void slide_step(const void *data, void *memory, void *scratch, const solv
     kit_lap(&clock, stats, SLIDE_PART_COUPLING);
 
     slide_advance(model, &state, &s, input, stats);
+    if (model->friction) slide_system_yield(model, &s, state.anchors);
     clock = clock_seconds();
 
     memcpy(points, state.surface, 3 * count * sizeof(float));
@@ -216,6 +225,7 @@ static void slide_reset(const void *data, void *memory, void *scratch, const sol
     slide_scratch s;
     slide_state_view(model, memory, &state);
     slide_scratch_view(model, scratch, &s);
+    s.anchors = state.anchors;
     memset(memory, 0, slide_state_size(model));
 
     /* every point holds its own skin */
@@ -231,6 +241,10 @@ static void slide_reset(const void *data, void *memory, void *scratch, const sol
     slide_tracks_reset(model, &state);
     for (int i = 0; i < model->point_count; i++) state.spots[i] = slide_place_rounded(&model->atlas, &state.places[i]);
 
+    /* dry friction holds the skin where it begins */
+    for (int i = 0; i < model->point_count && model->friction; i++)
+        memcpy(state.anchors + 3 * i, state.spots[i].position, sizeof state.spots[i].position);
+
     /* on the body as it is */
     memcpy(state.surface, input->surface, surface_bytes);
     memcpy(points, input->surface, surface_bytes);
@@ -242,6 +256,7 @@ double slide_energy(const slide_model *model, void *memory, void *scratch, const
     slide_scratch s;
     slide_state_view(model, memory, &state);
     slide_scratch_view(model, scratch, &s);
+    s.anchors = state.anchors;
     for (int i = 0; i < 3 * model->point_count; i++) s.x[i] = (double)surface[i] / model->unit;
     slide_system_shapes(model, &s, NULL);
     slide_skin_points(model, &s, state.places, NULL);

@@ -22,6 +22,8 @@ typedef enum slide_parameter {
     SLIDE_TENSION,
     SLIDE_DAMPING,
     SLIDE_ZETA,
+    SLIDE_DRAG,
+    SLIDE_FRICTION,
     SLIDE_DELTA_MAX,
     SLIDE_ATTACH,
     SLIDE_LIGAMENT_STIFFNESS,
@@ -64,6 +66,8 @@ typedef struct slide_model {
     bool slips;                     /* some point does not follow the body wholly */
     const double *stiffness;        /* (triangle_count) */
     const double *zeta, *delta_max; /* (point_count); delta_max in sizes a second */
+    const double *drag;             /* (point_count) viscous friction: decay rate of the sliding, 1 / s */
+    const double *friction;         /* (point_count) dry friction: largest force over the area; NULL: none */
     const int *free_points;         /* (free_count) that may move, in order */
     const int *free_triangles;      /* (free_triangle_count) with a corner that may move, in order */
     const int *all_triangles;       /* (triangle_count) */
@@ -101,6 +105,7 @@ enum { SLIDE_BLOCKS = 6, SLIDE_HESSIAN_SIZE = 24, SLIDE_GRADIENT_SIZE = 8 };
 typedef struct slide_scratch {
     double *x;                                  /* (point_count x 3) body, in sizes */
     double *skin;                               /* (point_count x 3) rest position of the skin's place */
+    const double *anchors;                      /* (point_count x 3) the state's; only with friction */
     double *normals;                            /* (point_count x 3) which side is out there */
     double (*metrics)[3][4];                    /* (triangle_count) gamma^T gamma in the frame of each corner's point */
     double *masses;                             /* (triangle_count) a third of the skin that lies on each */
@@ -126,7 +131,8 @@ typedef struct slide_scratch {
     uint8_t *grown, *blocked, *shortened;       /* (point_count) likewise */
     int *regrown;                               /* (triangle_count) those around grown points */
     double *first_forces, *outer_forces;        /* (2 point_count) elastic at its beginning; gravity and drags */
-    slide_place *places, *old_places;           /* (point_count) tried; before the step */
+    double *grips; /* (point_count) viscous friction in E: force over the way and the inertia, slide_step.c */
+    slide_place *places, *old_places;    /* (point_count) tried; before the step */
     slide_spot *spots, *tried_spots;     /* (point_count) of the places at hand (a step has the state's); tried */
     double *velocities, *old_velocities; /* (2 point_count) */
     int *moving;                         /* (point_count) points whose velocities are carried along */
@@ -146,6 +152,7 @@ typedef struct slide_state {
     int *started;        /* (1) steps since the reset, up to 2: slips are known from then on */
     uint8_t *blocked;    /* (point_count) the point could not go where it is pulled to, slide_step.c */
     float *surface;      /* (point_count x 3) the body, scene space */
+    double *anchors;     /* (point_count x 3) rest position that dry friction holds; only with friction */
     slide_place *tracks; /* (point_count) where each point's own skin is; only for output=vertices */
     float *sliding;      /* (vertex_count x 3) outputs */
     float *stress;       /* (vertex_count x 2) */
@@ -208,7 +215,8 @@ void slide_system_jacobians(const slide_model *model, slide_scratch *s, const cu
 void slide_system_inertia(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 /* The derivative of the place at one point (3 x 2), in all directions. */
 void slide_point_derivative(const slide_model *model, const slide_scratch *s, int point, double derivative[6]);
-/* Elastic energy, ligaments included, infinite for skin inside out; `elements` also makes the blocks of the triangles.
+/* Elastic energy, ligaments and dry friction included, infinite for skin inside out; `elements` also makes the blocks
+ * of the triangles.
  */
 double slide_system_elements(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 double slide_system_energy(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
@@ -216,6 +224,8 @@ double slide_system_energy(const slide_model *model, slide_scratch *s, const cut
 double slide_system_regrown(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 /* Stresses of all triangles, for outputs. */
 void slide_system_stresses(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
+/* Dry friction gives way: anchors follow the skin where they are further from it than friction holds. */
+void slide_system_yield(const slide_model *model, const slide_scratch *s, double *anchors);
 /* Gravity and drags, times share. */
 void slide_system_outer(const slide_model *model, slide_scratch *s, const cutis_drag *drags, int drag_count,
                         double share);

@@ -74,6 +74,19 @@ void slide_rest_vector(const slide_model *model, int point, const double vector[
     frame_vector(gamma, vector, own);
 }
 
+/* Which share of a velocity of the body is below a tangential speed. */
+static double followed_share(const double gamma[6], const double velocity[3], double limit)
+{
+    double own[2], speed = 0;
+    frame_vector(gamma, velocity, own);
+    for (int e = 0; e < 3; e++) {
+        double along = gamma[2 * e] * own[0] + gamma[2 * e + 1] * own[1];
+        speed += along * along;
+    }
+    speed = sqrt(speed);
+    return speed > limit ? limit / speed : 1;
+}
+
 static void couple_points(void *context, int begin, int end)
 {
     const advection *p = context;
@@ -82,7 +95,7 @@ static void couple_points(void *context, int begin, int end)
     for (int a = begin; a < end; a++) {
         int i = model->free_points[a];
         const double *gamma = p->s->gammas[i], *q = model->allowed[i];
-        double velocity[3], change[3], along[3], own[2], size = 0, speed = 0;
+        double velocity[3], change[3], own[2], size = 0;
 
         /* velocity of the body at the point */
         for (int e = 0; e < 3; e++) {
@@ -90,15 +103,9 @@ static void couple_points(void *context, int begin, int end)
             size += velocity[e] * velocity[e];
         }
 
-        /* the tangential speed, of which the skin follows a part */
-        frame_vector(gamma, velocity, own);
-        for (int e = 0; e < 3; e++) {
-            along[e] = gamma[2 * e] * own[0] + gamma[2 * e + 1] * own[1];
-            speed += along[e] * along[e];
-        }
-
-        speed = sqrt(speed);
-        double followed = model->zeta[i] * (speed > model->delta_max[i] ? model->delta_max[i] / speed : 1);
+        /* the skin follows a part, and less where the tangential speed is above the limit */
+        double followed = model->zeta[i];
+        if (model->delta_max[i] < HUGE_VAL) followed *= followed_share(gamma, velocity, model->delta_max[i]);
         double left = size > slip_limit * slip_limit ? 0 : 1 - followed;
 
         /* what it does not follow of the change */

@@ -11,6 +11,12 @@
  */
 static const double solve_tolerance = 3e-4;
 
+/*
+ * Viscous friction lets sliding decay at zeta / (1 - zeta) over this time, in s, besides `drag`. It is infinite at 1,
+ * so that zeta passes into sticking without a jump; the time is so long that it hardly shows at the default of zeta.
+ */
+static const double drag_time = 1000;
+
 static int next3(int k) { return k == 2 ? 0 : k + 1; }
 
 /* Skin that holds by itself to more than this share of the points is told of. */
@@ -117,7 +123,7 @@ static void build_attachments(slide_model *model, const solver_build *build, uin
 
         /* attached by the user, or held because there is no tangent plane */
         bool attached = (kind == 1 && boundary == SLIDE_BOUNDARY_FIXED) || (freeze && freeze[vertex] >= 0.5f) ||
-                        kit_point_value(build, i, SLIDE_ATTACH) >= 0.5;
+                        kit_point_value(build, i, SLIDE_ATTACH) >= 0.5 || !(model->drag[i] < HUGE_VAL);
         bool tip = kind == 2 || !(model->areas[i] > 0) || tips[i];
         if (attached || tip) memset(allowed[i], 0, sizeof allowed[i]);
         asked += !attached;
@@ -384,6 +390,19 @@ static void build_fans(const slide_model *model, const int (*neighbours)[2], int
     }
 }
 
+/*
+ * Friction between skin and body at a point. The drag is 0 for zeta 0 and infinite for zeta 1, where the skin sticks.
+ * The strain that dry friction holds over a length is a gradient of stress, which balances a force over the area.
+ */
+static void build_friction(slide_model *model, const solver_build *build, int i, double zeta, double *drag,
+                           double *friction)
+{
+    double own = kit_point_value(build, i, SLIDE_DRAG);
+    drag[i] = zeta < 1 ? own + zeta / (1 - zeta) / drag_time : HUGE_VAL;
+    friction[i] = model->young * kit_point_value(build, i, SLIDE_FRICTION);
+    if (friction[i] > 0) model->friction = friction;
+}
+
 static void build_values(slide_model *model, const solver_build *build, double *stiffness, double *zeta,
                          double *delta_max, double *areas, double *edges)
 {
@@ -472,6 +491,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     double *stiffness = ARENA_ARRAY(memory, double, triangles), *zeta = ARENA_ARRAY(memory, double, points);
     double *delta_max = ARENA_ARRAY(memory, double, points), *areas = ARENA_ARRAY(memory, double, points);
     double *edges = ARENA_ARRAY(memory, double, points);
+    double *drag = ARENA_ARRAY(memory, double, points), *friction = ARENA_ARRAY(memory, double, points);
     double(*allowed)[3] = arena_push(memory, points, sizeof *allowed);
     size_t fan_entries = (size_t)m->point_triangle_first[points];
     int(*sources)[2] = arena_push(memory, (size_t)m->point_neighbour_first[points], sizeof *sources);
@@ -490,6 +510,8 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
 
     /* values of points and triangles */
     build_values(model, build, stiffness, zeta, delta_max, areas, edges);
+    for (int i = 0; i < m->point_count; i++) build_friction(model, build, i, zeta[i], drag, friction);
+    model->drag = drag;
     model->stiffness = stiffness;
     model->zeta = zeta;
     model->delta_max = delta_max;

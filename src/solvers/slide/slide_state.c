@@ -25,6 +25,8 @@ size_t slide_state_view(const slide_model *model, void *memory, slide_state *s)
     s->blocked = KIT_CARVE(&block, uint8_t, points);
     s->surface = KIT_CARVE(&block, float, 3 * points);
 
+    s->anchors = KIT_CARVE(&block, double, model->friction ? 3 * points : 0);
+
     /* where material points are */
     s->tracks = KIT_CARVE(&block, slide_place, model->vertices ? points : 0);
 
@@ -82,6 +84,7 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
                          &s->old_velocities, &s->old_gains, &s->first_gains};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = kit_carve(&block, 2 * points, sizeof **arrays[i]);
+    s->grips = kit_carve(&block, points, sizeof *s->grips);
     s->moving = kit_carve(&block, points, sizeof *s->moving);
     s->ranges = kit_carve(&block, points, sizeof *s->ranges);
     s->shares = kit_carve(&block, points, sizeof *s->shares);

@@ -12,6 +12,9 @@
  * both take (b - 1/2) (|v' - v|^2_M + |q|^2_H) out of a step; so one formula serves damped and undamped skin. W is
  * infinite for skin that is inside out, so that no step leads there.
  *
+ * Viscous friction with the body is the force -d M q / h. It adds g / 2 |q|^2_M with g = d / (b h) to E, which keeps
+ * its form with c + g in place of c and c / (c + g) h v in place of h v. Dry friction is a part of W.
+ *
  * What the energy of a step differs from what it should be, by the curvature of W, is put into or taken from the
  * velocities by a common factor (a projection on the energy, as in Dinev et al. 2018): the undamped skin keeps its
  * energy and none ever gains.
@@ -209,8 +212,9 @@ static double line_search(motion *m, const slide_place *places, double elastic, 
             double x = part * s->way[2 * p], y = part * s->way[2 * p + 1];
             double u = m->increment.goal[2 * p] - s->moved[2 * p] - 0.5 * x;
             double v = m->increment.goal[2 * p + 1] - s->moved[2 * p + 1] - 0.5 * y;
-            double f0 = m->increment.inertia * (mass[0] * u + mass[1] * v);
-            double f1 = m->increment.inertia * (mass[1] * u + mass[2] * v);
+            double inertia = m->increment.inertia + s->grips[p];
+            double f0 = inertia * (mass[0] * u + mass[1] * v);
+            double f1 = inertia * (mass[1] * u + mass[2] * v);
             f0 += m->increment.first_share * s->first_forces[2 * p] + s->outer_forces[2 * p];
             f1 += m->increment.first_share * s->first_forces[2 * p + 1] + s->outer_forces[2 * p + 1];
             inertial += x * f0 + y * f1;
@@ -387,6 +391,7 @@ static double take_velocities(const motion *m, double h, double *v, double *gain
         double p0 = mass[0] * u0 + mass[1] * u1;
         double p1 = mass[1] * u0 + mass[2] * u1;
         gift += b * (outer[0] * q[0] + outer[1] * q[1]);
+        gift -= b * s->grips[i] * (mass[0] * q[0] * q[0] + 2 * mass[1] * q[0] * q[1] + mass[2] * q[1] * q[1]);
         first += force[0] * q[0] + force[1] * q[1];
         given += p0 * q[0] + p1 * q[1];
         gained += p0 * u0 + p1 * u1;
@@ -444,11 +449,14 @@ static bool step_part(const slide_model *model, slide_state *state, slide_scratc
 
     /* what resists the sliding, and what pushes from outside */
     double decay = model->damping > 0 ? det_exp(-model->damping * h) : 1;
+    double inertia = 1 / (b * b * h * h);
     for (int k = 0; k < model->free_count; k++) {
         int i = model->free_points[k];
+        s->grips[i] = model->drag[i] / (b * h);
+        double carried = inertia / (inertia + s->grips[i]);
         for (int e = 0; e < 2; e++) {
             v[2 * i + e] *= decay;
-            s->goal[2 * i + e] = h * v[2 * i + e];
+            s->goal[2 * i + e] = carried * h * v[2 * i + e];
             s->guess[2 * i + e] = h * (v[2 * i + e] + b * state->gains[2 * i + e]);
         }
     }
@@ -459,8 +467,7 @@ static bool step_part(const slide_model *model, slide_state *state, slide_scratc
     slide_system_shapes(model, s, input->jobs);
     slide_skin_known(model, s, state->places, input->jobs);
     slide_system_jacobians(model, s, input->jobs);
-    m.increment = (slide_increment){
-        .inertia = 1 / (b * b * h * h), .first_share = (1 - b) / b, .goal = s->goal, .moved = s->moved};
+    m.increment = (slide_increment){.inertia = inertia, .first_share = (1 - b) / b, .goal = s->goal, .moved = s->moved};
 
     /* blocked points are tried again, each at its own step */
     int64_t step = llround(input->time / model->h);

@@ -21,6 +21,12 @@ enum { TRIANGLE_GRAIN = 256, POINT_GRAIN = 512 };
 /* Where the blocks of a triangle's Hessian begin that are those of a corner with the next. */
 enum { OFF_DIAGONAL = 12 };
 
+/*
+ * Way over which dry friction grows to its largest, in sizes: skin that sticks gives way by less. A shorter way makes
+ * friction stiffer against the steps and shows in no picture.
+ */
+static const double FRICTION_REACH = 2e-4;
+
 /* Acceleration of a drag of strength 1, per distance: it closes in within about a tenth of a second. */
 static const double drag_rate = 2500;
 
@@ -421,16 +427,47 @@ static void element_stresses(void *context, int begin, int end)
     }
 }
 
+/* From a rest position to that of a point's skin; returns the length. */
+static double hold_vector(const slide_scratch *s, int i, const double from[3], double d[3])
+{
+    double square = 0;
+    for (int e = 0; e < 3; e++) {
+        d[e] = s->skin[3 * i + e] - from[e];
+        square += d[e] * d[e];
+    }
+    return sqrt(square);
+}
+
 /* The energy of a point's ligament. */
 static double ligament_energy(const slide_model *model, const slide_scratch *s, int i)
 {
-    double length = 0;
-    for (int e = 0; e < 3; e++) {
-        double d = s->skin[3 * i + e] - model->atlas.positions[3 * i + e];
-        length += d * d;
-    }
-    double over = slide_max(sqrt(length) - model->slack, 0);
+    double d[3];
+    double over = slide_max(hold_vector(s, i, model->atlas.positions + 3 * i, d) - model->slack, 0);
     return 0.5 * model->ligament * model->ligament * model->areas[i] * over * over;
+}
+
+/*
+ * The energy of dry friction at a point: a bristle from the anchor to the skin. Its force grows along the first
+ * FRICTION_REACH and stays at its largest beyond; at the end of the step the anchor follows to within the reach. The
+ * skin so rests in a potential while it sticks, and does not creep.
+ */
+static double friction_energy(const slide_model *model, const slide_scratch *s, int i)
+{
+    double d[3];
+    double length = hold_vector(s, i, s->anchors + 3 * i, d);
+    double reached = slide_min(length, FRICTION_REACH);
+    return model->friction[i] * model->areas[i] * (length - reached + 0.5 * reached * reached / FRICTION_REACH);
+}
+
+void slide_system_yield(const slide_model *model, const slide_scratch *s, double *anchors)
+{
+    for (int k = 0; k < model->free_count; k++) {
+        int i = model->free_points[k];
+        double d[3];
+        double length = hold_vector(s, i, anchors + 3 * i, d);
+        if (!(length > FRICTION_REACH)) continue;
+        for (int e = 0; e < 3; e++) anchors[3 * i + e] += (1 - FRICTION_REACH / length) * d[e];
+    }
 }
 
 static double energy_sum(const slide_model *model, const slide_scratch *s)
@@ -439,6 +476,8 @@ static double energy_sum(const slide_model *model, const slide_scratch *s)
     for (int a = 0; a < model->free_triangle_count; a++) sum += s->energies[model->free_triangles[a]];
     for (int a = 0; a < model->free_count && model->ligament > 0; a++)
         sum += ligament_energy(model, s, model->free_points[a]);
+    for (int a = 0; a < model->free_count && model->friction; a++)
+        sum += friction_energy(model, s, model->free_points[a]);
     return sum;
 }
 
@@ -504,20 +543,16 @@ void slide_system_stresses(const slide_model *model, slide_scratch *s, const cut
 
 /* ---- assembly ---- */
 
-/* The ligaments of a point: springs over its area to the body point, once the slack is used up. */
-static void add_ligament(const slide_model *model, const slide_scratch *s, int i, double f[2], double k[3])
+/*
+ * A force along d, by which a rest position is left, that grows with its length at the rate `along`: added to force and
+ * Hessian of a point.
+ */
+static void add_hold(const slide_scratch *s, int i, const double d[3], double length, double force, double along,
+                     double f[2], double k[3])
 {
-    double d[3], length = 0;
-    for (int e = 0; e < 3; e++) {
-        d[e] = s->skin[3 * i + e] - model->atlas.positions[3 * i + e];
-        length += d[e] * d[e];
-    }
+    if (!(length > 0)) return;
 
-    length = sqrt(length);
-    if (!(length > model->slack) || !(length > 0)) return;
-
-    /* along the spring, and how the place moves along it */
-    double pull = model->ligament * model->ligament * model->areas[i], across = 1 - model->slack / length;
+    /* how the place moves along d, and at all */
     const double *j = s->jacobians[i];
     double u[2] = {0, 0}, jj[3] = {0, 0, 0};
     for (int e = 0; e < 3; e++) {
@@ -528,10 +563,37 @@ static void add_ligament(const slide_model *model, const slide_scratch *s, int i
         jj[2] += j[2 * e + 1] * j[2 * e + 1];
     }
 
-    for (int e = 0; e < 2; e++) f[e] += pull * (length - model->slack) * u[e];
-    k[0] += pull * (across * jj[0] + (1 - across) * u[0] * u[0]);
-    k[1] += pull * (across * jj[1] + (1 - across) * u[0] * u[1]);
-    k[2] += pull * (across * jj[2] + (1 - across) * u[1] * u[1]);
+    double across = force / length;
+    for (int e = 0; e < 2; e++) f[e] += force * u[e];
+    k[0] += across * jj[0] + (along - across) * u[0] * u[0];
+    k[1] += across * jj[1] + (along - across) * u[0] * u[1];
+    k[2] += across * jj[2] + (along - across) * u[1] * u[1];
+}
+
+/* The ligaments of a point: springs over its area to the body point, once the slack is used up. */
+static void add_ligament(const slide_model *model, const slide_scratch *s, int i, double f[2], double k[3])
+{
+    double d[3];
+    double length = hold_vector(s, i, model->atlas.positions + 3 * i, d);
+    double pull = model->ligament * model->ligament * model->areas[i];
+    if (length > model->slack) add_hold(s, i, d, length, pull * (length - model->slack), pull, f, k);
+}
+
+/* The dry friction of a point; without a way it holds as for a short one. */
+static void add_friction(const slide_model *model, const slide_scratch *s, int i, double f[2], double k[3])
+{
+    double d[3];
+    double length = hold_vector(s, i, s->anchors + 3 * i, d);
+    double largest = model->friction[i] * model->areas[i];
+    double along = largest / FRICTION_REACH;
+    if (!(length > 0)) {
+        d[0] = 1e-9 * FRICTION_REACH;
+        length = d[0];
+        d[1] = 0;
+        d[2] = 0;
+    }
+    bool slips = length > FRICTION_REACH;
+    add_hold(s, i, d, length, slips ? largest : along * length, slips ? 0 : along, f, k);
 }
 
 /* Force and Hessian of the triangles around a point: the entries of its row, and of its diagonal (xx, xy, yy). */
@@ -576,6 +638,7 @@ static void point_rows(void *context, int begin, int end)
         double f[2] = {0, 0}, k[3];
         add_triangles(model, s, entry, f, k);
         if (model->ligament > 0) add_ligament(model, s, i, f, k);
+        if (model->friction) add_friction(model, s, i, f, k);
 
         /* the forces at the beginning of the step */
         double *first = s->first_forces + 2 * i;
@@ -583,8 +646,9 @@ static void point_rows(void *context, int begin, int end)
 
         /* inertia and right side in the directions that may move; the others are put to zero by (I - Q) */
         const double *q = model->allowed[i], *mass = s->inertia[i];
-        double v0 = in->inertia * (in->goal[2 * i] - in->moved[2 * i]);
-        double v1 = in->inertia * (in->goal[2 * i + 1] - in->moved[2 * i + 1]);
+        double inertia = in->inertia + s->grips[i];
+        double v0 = inertia * (in->goal[2 * i] - in->moved[2 * i]);
+        double v1 = inertia * (in->goal[2 * i + 1] - in->moved[2 * i + 1]);
         double r0 = mass[0] * v0 + mass[1] * v1 + f[0] + in->first_share * first[0] + s->outer_forces[2 * i];
         double r1 = mass[1] * v0 + mass[2] * v1 + f[1] + in->first_share * first[1] + s->outer_forces[2 * i + 1];
 
@@ -592,9 +656,9 @@ static void point_rows(void *context, int begin, int end)
         double c = mass[1] * q[0] + mass[2] * q[1], d = mass[1] * q[1] + mass[2] * q[2];
         double level = mass[0] + mass[2] > 0 ? mass[0] + mass[2] : 1;
 
-        s->diagonal[entry][0] = in->inertia * (q[0] * a + q[1] * c + level * (1 - q[0])) + k[0];
-        s->diagonal[entry][1] = in->inertia * (q[0] * b + q[1] * d - level * q[1]) + k[1];
-        s->diagonal[entry][2] = in->inertia * (q[1] * b + q[2] * d + level * (1 - q[2])) + k[2];
+        s->diagonal[entry][0] = inertia * (q[0] * a + q[1] * c + level * (1 - q[0])) + k[0];
+        s->diagonal[entry][1] = inertia * (q[0] * b + q[1] * d - level * q[1]) + k[1];
+        s->diagonal[entry][2] = inertia * (q[1] * b + q[2] * d + level * (1 - q[2])) + k[2];
         s->right[2 * i] = q[0] * r0 + q[1] * r1;
         s->right[2 * i + 1] = q[1] * r0 + q[2] * r1;
     }

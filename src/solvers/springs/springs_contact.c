@@ -570,8 +570,8 @@ static void body_imbalance(const springs_run *run, int b, vec3 *move, vec3 *turn
 /* Add what a stiffness k at the end of an arm does against turning. */
 static void hold_add(mat3 *holds, float k, vec3 arm)
 {
-    const float *a = &arm.x;
-    float length2 = vec3_length2(arm);
+    float a[3], length2 = vec3_length2(arm);
+    vec3_store(a, arm);
     for (int j = 0; j < 9; j++) holds->m[j] += k * ((j % 4 == 0 ? length2 : 0) - a[j / 3] * a[j % 3]);
 }
 

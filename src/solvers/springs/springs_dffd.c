@@ -345,7 +345,7 @@ static void coordinates_block(void *context, int begin, int end)
             for (int c = 0; c < 8; c++) {
                 double share = w;
                 for (int a = 0; a < 3; a++) {
-                    double t = ((&x.x)[a] - d->low[a]) / ((double)d->high[a] - d->low[a]);
+                    double t = (vec3_axis(x, a) - d->low[a]) / ((double)d->high[a] - d->low[a]);
                     share *= c >> a & 1 ? t : 1 - t;
                 }
                 entry_add(job, i, d->enclosure + c, share);
@@ -387,7 +387,8 @@ static void shares_correct(const dffd_builder *b, vec3 x, const int *entries, do
     for (int i = 0; i < count; i++) {
         vec3 c = b->controls[entries[i]].rest;
         double factor = 1 + m[0][4] / m[0][0];
-        for (int a = 0; a < 3; a++) factor += m[a + 1][4] / m[a + 1][a + 1] * ((double)(&c.x)[a] - (&x.x)[a]) / scale;
+        for (int a = 0; a < 3; a++)
+            factor += m[a + 1][4] / m[a + 1][a + 1] * ((double)vec3_axis(c, a) - vec3_axis(x, a)) / scale;
         shares[i] *= factor;
     }
 }

@@ -112,7 +112,7 @@ static void shape_carry(const guard *g, const float *now, const float *before, f
     mat3 sum = {{0}};
     for (int i = 0; i < g->count; i++) {
         vec3 x = vec3_sub(vec3_load(now + NODE * i), to), r = vec3_sub(vec3_load(before + NODE * i), from);
-        for (int k = 0; k < 9; k++) sum.m[k] += mass[i] / total * (&x.x)[k / 3] * (&r.x)[k % 3];
+        for (int k = 0; k < 9; k++) sum.m[k] += mass[i] / total * vec3_axis(x, k / 3) * vec3_axis(r, k % 3);
     }
 
     quat turn = polar_rotation(sum, quat_identity(), 20);

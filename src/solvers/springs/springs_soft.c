@@ -430,10 +430,11 @@ static void lattice_tetras(springs_soft *soft, const shape *s)
 /* The inner node beside another one, along an axis; -1: there is none. */
 static int grid_neighbour(const shape *s, int node, int axis, int step)
 {
-    vec3 way = vec3_load(s->nodes + 3 * node);
-    (&way.x)[axis] += (float)step * s->spacing;
+    float place[3];
+    vec3_store(place, vec3_load(s->nodes + 3 * node));
+    place[axis] += (float)step * s->spacing;
     for (int i = s->point_count; i < s->point_count + s->inner_count; i++)
-        if (vec3_distance(way, vec3_load(s->nodes + 3 * i)) < 0.1f * s->spacing) return i;
+        if (vec3_distance(vec3_load(place), vec3_load(s->nodes + 3 * i)) < 0.1f * s->spacing) return i;
     return -1;
 }
 

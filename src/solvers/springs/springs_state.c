@@ -159,7 +159,7 @@ void springs_teleport(const void *data, void *state, const float transform[12])
         vec3_store(body->centre, kit_transform(transform, centre, m->size, vec3_load(body->centre)));
         quat q = {body->rotation[0], body->rotation[1], body->rotation[2], body->rotation[3]};
         q = quat_normalize(quat_multiply(rotation, q));
-        for (int k = 0; k < 4; k++) body->rotation[k] = (&q.x)[k];
+        memcpy(body->rotation, &q, sizeof q);
         vec3_store(body->velocity, quat_rotate(rotation, vec3_load(body->velocity)));
         vec3_store(body->spin, quat_rotate(rotation, vec3_load(body->spin)));
 
@@ -216,7 +216,7 @@ void springs_prop_get(const void *data, const void *state, int index, cutis_prop
     /* as a transform of the source */
     for (int row = 0; row < 3; row++) {
         for (int k = 0; k < 3; k++) prop->transform[4 * row + k] = r.m[3 * row + k] * own->scale[k] * m->size;
-        prop->transform[4 * row + 3] = (&origin.x)[row];
+        prop->transform[4 * row + 3] = vec3_axis(origin, row);
     }
 
     if (!own->soft) return;

@@ -5,8 +5,9 @@
  *
  *     E = inertia and damping + wedges + springs of the bone layer + contact + friction + painted ties
  *
- * docs/solvers/tissue.md has the terms, their derivatives and the method. tissue_build.c makes columns and wedges,
- * tissue_cells.c is elasticity and descent, tissue_contact.c contact and friction, tissue_drive.c skeleton and time.
+ * docs/reference/solvers/tissue.md has the terms, their derivatives and the method. tissue_build.c makes columns and
+ * wedges, tissue_cells.c is elasticity and descent, tissue_contact.c contact and friction, tissue_drive.c skeleton and
+ * time.
  */
 #include <string.h>
 

@@ -10,12 +10,12 @@
 #ifndef SOLVERS_TISSUE_H
 #define SOLVERS_TISSUE_H
 
+#include "character/anatomy.h"
 #include "character/skinning.h"
 #include "contact/contact.h"
 #include "math/simd.h"
-#include "solvers/solver.h"
-#include "character/anatomy.h"
 #include "solvers/muscles.h"
+#include "solvers/solver.h"
 #include "solvers/solver_kit.h"
 
 enum { TISSUE_SKIN, TISSUE_FAT, TISSUE_MUSCLE, TISSUE_BONE, TISSUE_LAYERS };
@@ -81,9 +81,9 @@ typedef struct tissue_model {
     int block_count;
 
     /* muscles; NULL where none bulges */
-    muscle_bone *muscles;     /* (joint_count) */
-    int *fibre_bones;    /* (count) */
-    float *fibre_shares; /* (count) */
+    muscle_bone *muscles; /* (joint_count) */
+    int *fibre_bones;     /* (count) */
+    float *fibre_shares;  /* (count) */
 
     /* skeleton */
     int *parents;   /* (joint_count) */
@@ -127,7 +127,14 @@ enum {
     TISSUE_PARAMETER_COUNT
 };
 
-enum { TISSUE_OUTPUT_FAT, TISSUE_OUTPUT_MUSCLE, TISSUE_OUTPUT_BONE, TISSUE_OUTPUT_CONTACT, TISSUE_OUTPUT_TISSUE, TISSUE_OUTPUT_COUNT };
+enum {
+    TISSUE_OUTPUT_FAT,
+    TISSUE_OUTPUT_MUSCLE,
+    TISSUE_OUTPUT_BONE,
+    TISSUE_OUTPUT_CONTACT,
+    TISSUE_OUTPUT_TISSUE,
+    TISSUE_OUTPUT_COUNT
+};
 
 /* ---- the state ---- */
 
@@ -196,7 +203,7 @@ typedef struct tissue_run {
     tissue_work w;
     const solver_input *input;
     double h;
-    bool still; /* no inertia: the walk of a reset */
+    bool still;     /* no inertia: the walk of a reset */
     int iterations; /* of this substep, at most */
     int pair_count, plane_count;
     int colour;

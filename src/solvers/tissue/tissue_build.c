@@ -171,7 +171,7 @@ static void column_place(const builder *b, int k)
     vec3 x = vec3_load(model->mesh->positions + 3 * k);
     for (int l = 0; l < TISSUE_LAYERS; l++) {
         vec3 p = vec3_madd(x, b->flesh.ways[k], model->shares[4 * k + l] * b->flesh.depths[k]);
-        for (int c = 0; c < 3; c++) model->rest[(size_t)COLUMN * k + 4 * c + l] = (&p.x)[c];
+        for (int c = 0; c < 3; c++) model->rest[(size_t)COLUMN * k + 4 * c + l] = vec3_axis(p, c);
     }
 }
 
@@ -257,7 +257,7 @@ static wedge_rest wedge_find(const tissue_model *m, int triangle, int l)
 
     for (int i = 0; i < 6; i++) {
         vec3 p = node_rest(m, v[i % 3], l + i / 3);
-        for (int c = 0; c < 3; c++) x[i][c] = (&p.x)[c];
+        for (int c = 0; c < 3; c++) x[i][c] = vec3_axis(p, c);
     }
 
     /* a right prism on the upper triangle with the mean height, for comparison */

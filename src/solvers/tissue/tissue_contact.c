@@ -112,8 +112,9 @@ static void pairs_take(tissue_run *run)
 }
 
 /*
- * How far from a prop a point still gets a plane: as far as its motion in all iterations of a substep can be. With less,
- * flesh that swings fast enough passes through the surface without a plane, is pushed out with force, and swings on.
+ * How far from a prop a point still gets a plane: as far as its motion in all iterations of a substep can be. With
+ * less, flesh that swings fast enough passes through the surface without a plane, is pushed out with force, and swings
+ * on.
  */
 static float plane_reach(const tissue_run *run) { return run->m->gap + MAX_STEP * (float)run->iterations; }
 

@@ -101,8 +101,8 @@ static vec3 outer_acceleration(const tissue_run *run, int k, int l, vec3 fall, v
 }
 
 /* One node's quadratic: *pull and *weight (over mass); adds a blow to the velocity. */
-static void node_pull(const tissue_run *run, const alpha_method *t, int at, float damping, float drive_move, float outer,
-                      double *pull, double *weight)
+static void node_pull(const tissue_run *run, const alpha_method *t, int at, float damping, float drive_move,
+                      float outer, double *pull, double *weight)
 {
     double h = run->h, c = damping;
     double x0 = run->s.x[at], v0 = run->s.v[at], a0 = run->s.a[at];
@@ -142,11 +142,11 @@ static void predict_block(void *context, int begin, int end)
                 tissue_drive_column(m, run->w.drive, k, c, target);
                 tissue_drive_column(m, run->s.drive, k, c, before);
                 float move = target[l] - before[l];
-                run->s.v[at] += (&blow.x)[c];
+                run->s.v[at] += vec3_axis(blow, c);
 
                 /* inertia and damping, then the skeleton's springs */
                 double pull, weight;
-                node_pull(run, &t, at, m->dampings[k], move, (&outer.x)[c], &pull, &weight);
+                node_pull(run, &t, at, m->dampings[k], move, vec3_axis(outer, c), &pull, &weight);
                 double stiffness = mass * weight, sum = stiffness * pull;
                 double spring = l == TISSUE_BONE ? (double)m->bone_springs[k] : 0;
                 if (m->freeze) spring += (double)m->freeze[k] * mass;

@@ -129,11 +129,11 @@ void tissue_teleport(const void *data, void *state, const float transform[12])
         float *places[2] = {s.z + i, s.x + i}, *directions[2] = {s.v + i, s.a + i};
         for (int j = 0; j < 2; j++) {
             vec3 x = kit_transform(transform, centre, m->size, vec3_make(places[j][0], places[j][4], places[j][8]));
-            for (int c = 0; c < 3; c++) places[j][4 * c] = (&x.x)[c];
+            for (int c = 0; c < 3; c++) places[j][4 * c] = vec3_axis(x, c);
         }
         for (int j = 0; j < 2; j++) {
             vec3 d = mat3_vector(turn, vec3_make(directions[j][0], directions[j][4], directions[j][8]));
-            for (int c = 0; c < 3; c++) directions[j][4 * c] = (&d.x)[c];
+            for (int c = 0; c < 3; c++) directions[j][4 * c] = vec3_axis(d, c);
         }
     }
 

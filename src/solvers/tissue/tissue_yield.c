@@ -3,10 +3,10 @@
  *
  * Poses are given, and a clip may ask for what no skin can do: legs through each other. Contact that never gives way
  * then drags the skin along as far as the clip goes. Here it gives way where it pushes the skin further from its place
- * than its distance from the bone. Folds of a bent joint stay below that, however thin their flesh is. Skin that crosses
- * a disabled region is disabled with it: held from the wrong side it could not return. Contact starts again when the
- * region neither crosses anything nor lies inside the body (contact_release.h). Once the skeleton responds to contact,
- * no pose asks for this, and this file can be deleted.
+ * than its distance from the bone. Folds of a bent joint stay below that, however thin their flesh is. Skin that
+ * crosses a disabled region is disabled with it: held from the wrong side it could not return. Contact starts again
+ * when the region neither crosses anything nor lies inside the body (contact_release.h). Once the skeleton responds to
+ * contact, no pose asks for this, and this file can be deleted.
  */
 #include <string.h>
 

@@ -17,7 +17,7 @@ export class Character extends Owned {
 
   // ---- making one ----
 
-  /** From the bytes of a file; the ending of the name tells the format. */
+  /** From the bytes of a file; the extension of the name selects the format. */
   static load(cutis, bytes, name) {
     return cutis.memory.scoped((scope) => {
       const { memory } = cutis;

@@ -291,7 +291,7 @@ export interface FileBytes {
   bytes: Bytes;
 }
 export interface BakeOptions {
-  /** what the file would be called; its ending tells the format */
+  /** name of the file; its extension selects the format */
   name?: string;
   clip?: string | null;
   motion?: FileBytes;

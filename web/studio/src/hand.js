@@ -5,7 +5,7 @@ import * as THREE from "three";
 
 const HINTS = {
   orbit: "",
-  grab: "drag the flesh; let go to throw it",
+  grab: "drag the flesh; release to throw it",
   blow: "click where the flesh is hit",
   paint: "drag over the skin; [ and ] change the brush",
   joint: "click a joint, then turn it with the rings",
