@@ -8,7 +8,8 @@ import os
 import re
 import sys
 
-ORDER = ("base.h", "character.h", "model.h", "io.h", "measure.h", "rig.h", "zoo.h", "texture.h", "bake.h")
+ORDER = ("base.h", "character.h", "model.h", "io.h", "measure.h", "rig.h", "zoo.h", "texture.h", "bake.h", "distil.h",
+         "grasp.h")
 BASIC = {"int": "c_int", "long": "c_long", "float": "c_float", "double": "c_double", "bool": "c_bool",
          "size_t": "c_size_t", "uint64_t": "c_uint64", "int64_t": "c_int64", "unsigned": "c_uint", "char": "c_char"}
 IDENTIFIER = r"[A-Za-z_]\w*"
