@@ -52,17 +52,22 @@ set(COMMON -O2 -sWASM_BIGINT=1 -sALLOW_MEMORY_GROWTH=1 -sTOTAL_STACK=4194304 -sI
 set(MODULE -sMODULARIZE=1 -sEXPORT_NAME=createCutis --no-entry)
 set(THREADS -sNODEJS_CATCH_EXIT=0 -sNODEJS_CATCH_REJECTION=0 -pthread -Wno-pthreads-mem-growth -sPTHREAD_POOL_SIZE=Module.threads-1 -sMAXIMUM_MEMORY=2147483648)
 
-# web_module(NAME FUNCTIONS OPTIONS...): NAME.js and NAME.wasm with the functions of a generated list.
+# web_module(NAME FUNCTIONS OPTIONS...): NAME.js and NAME.wasm with the functions of a generated list. The small module has
+# a solver table of its own, so that the linker drops the solvers that it does not list.
 function(web_module name functions)
-  add_executable(${name} $<TARGET_OBJECTS:cutis_objects> $<TARGET_OBJECTS:web_glue>)
-  target_link_libraries(${name} PRIVATE ${CUTIS_LIBRARIES})
+  set(objects $<TARGET_OBJECTS:cutis_objects>)
+  if(name STREQUAL cutis-live)
+    set(objects $<FILTER:$<TARGET_OBJECTS:cutis_objects>,EXCLUDE,solver_table> ${WEB}/live_solvers.c)
+  endif()
+  add_executable(${name} ${objects} $<TARGET_OBJECTS:web_glue>)
+  target_link_libraries(${name} PRIVATE cutis_flags ${CUTIS_LIBRARIES})
   target_link_options(${name} PRIVATE ${COMMON} ${MODULE} -sEXPORTED_FUNCTIONS=@${GENERATED}/${functions} ${ARGN})
 endfunction()
-web_module(cutis all.exports -sENVIRONMENT=web,worker -sEXPORT_ES6=1 -sEXPORTED_RUNTIME_METHODS=FS,wasmMemory -sFORCE_FILESYSTEM=1)
+web_module(cutis all.exports -Oz -sENVIRONMENT=web,worker -sEXPORT_ES6=1 -sEXPORTED_RUNTIME_METHODS=FS,wasmMemory -sFORCE_FILESYSTEM=1)
 web_module(cutis-live live.exports -Oz -sENVIRONMENT=web,worker -sEXPORT_ES6=1 -sEXPORTED_RUNTIME_METHODS=wasmMemory -sFILESYSTEM=0)
-web_module(cutis-threads all.exports -sENVIRONMENT=web,worker -sEXPORTED_RUNTIME_METHODS=FS,wasmMemory -sFORCE_FILESYSTEM=1
+web_module(cutis-threads all.exports -Oz -sENVIRONMENT=web,worker -sEXPORTED_RUNTIME_METHODS=FS,wasmMemory -sFORCE_FILESYSTEM=1
            ${THREADS})
-web_module(cutis-threads-node all.exports -sENVIRONMENT=worker,node -sEXPORTED_RUNTIME_METHODS=FS,wasmMemory -sFORCE_FILESYSTEM=1
+web_module(cutis-threads-node all.exports -Oz -sENVIRONMENT=worker,node -sEXPORTED_RUNTIME_METHODS=FS,wasmMemory -sFORCE_FILESYSTEM=1
            ${THREADS})
 
 # The golden hashes, for Node and for a page, on one thread and on more.
