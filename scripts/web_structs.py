@@ -16,6 +16,7 @@ from python_structs import ORDER, Headers, strip
 BASIC = {"c_int": (4, "i"), "c_long": (4, "i"), "c_uint": (4, "u"), "c_float": (4, "f"), "c_double": (8, "d"),
          "c_bool": (1, "b"), "c_size_t": (4, "u"), "c_uint64": (8, "U"), "c_int64": (8, "I"), "c_char": (1, "c"),
          "c_char_p": (4, "s"), "c_void_p": (4, "p")}
+WITHOUT = ("distil.h", "grasp.h")  # tools of the program: a page neither learns flesh nor plans grasps
 LIVE_HEADERS = ("base.h", "character.h", "model.h")  # a character from arrays, models, states
 LIVE_WITHOUT = ("cutis_state_find_loop", "cutis_character_topology", "cutis_character_match_joints")
 GLUE = {"all": ["cutis_web_progress", "cutis_web_message", "cutis_web_clip_sample"], "live": ["cutis_web_clip_sample"]}
@@ -40,7 +41,7 @@ def main():
     folder, output = sys.argv[1:3]
     headers = Headers()
     owner = {}
-    for name in ORDER:
+    for name in (name for name in ORDER if name not in WITHOUT):
         before = set(headers.functions)
         with open(os.path.join(folder, name)) as file:
             headers.read(strip(file.read()))

@@ -5,30 +5,26 @@
 # for one thread (`cutis`), with shared memory for browsers and for Node (`cutis-threads`, `cutis-threads-node`), without files
 # and rigging (`cutis-live`), and as the golden program. No script for browsers names a module of Node: bundlers would fail. Loops over structs get slower by clang's vectoriser of straight code: it stays off.
 target_compile_options(cutis_flags INTERFACE -msimd128 -matomics -mbulk-memory -fno-slp-vectorize -Wno-unused-command-line-argument)
-# Only what neither builds nor steps flesh is compiled for size: files, tables, tools. The bits are the same. Code that builds and
-# steps for speed even where a step spends little: on a heavy body contact, mesh and body are a third of the time.
+# Files, tables, tools, and solvers for bakes are compiled for size. The bits are the same. Code that steps the flesh
+# that plays live is compiled for speed even where a step spends little: on a heavy body contact and mesh are a third of the time.
 file(GLOB cold RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/io/*.c ${PROJECT_SOURCE_DIR}/src/io/*/*.c
      ${PROJECT_SOURCE_DIR}/src/retarget/*.c ${PROJECT_SOURCE_DIR}/src/articulation/*.c ${PROJECT_SOURCE_DIR}/src/grasp/*.c
      ${PROJECT_SOURCE_DIR}/src/rig/*.c ${PROJECT_SOURCE_DIR}/src/distil/*.c
      ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c ${PROJECT_SOURCE_DIR}/src/zoo/*.c
      ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c ${PROJECT_SOURCE_DIR}/src/solvers/*/*_state.c
-     ${PROJECT_SOURCE_DIR}/src/bake/*.c)
-list(REMOVE_ITEM cold bake/morph_fit.c distil/distil_play.c solvers/layers/layers_build.c solvers/layers/layers_state.c)
-list(APPEND cold character/anatomy.c solvers/flesh.c solvers/flesh_map.c solvers/muscles.c
+     ${PROJECT_SOURCE_DIR}/src/solvers/layers/*.c ${PROJECT_SOURCE_DIR}/src/solvers/curves/*.c
+     ${PROJECT_SOURCE_DIR}/src/solvers/slide/*.c ${PROJECT_SOURCE_DIR}/src/solvers/springs/*.c
+     ${PROJECT_SOURCE_DIR}/src/character/*.c ${PROJECT_SOURCE_DIR}/src/engine/*.c
+     ${PROJECT_SOURCE_DIR}/src/body/*.c ${PROJECT_SOURCE_DIR}/src/bake/*.c)
+list(REMOVE_ITEM cold character/skinning.c)
+list(APPEND cold solvers/flesh.c solvers/flesh_map.c solvers/muscles.c
      solvers/tissue/tissue.c solvers/tissue/tissue_fibres.c solvers/tissue/tissue_friction.c solvers/tissue/tissue_yield.c
-     body/body_cracks.c body/body_parts.c body/body_sheets.c body/body_size.c contact/contact_untangle.c
-     mesh/separate.c base/error.c base/memory.c base/text.c character/character.c character/character_props.c
-     character/joint_parts.c character/joint_shape.c character/pose.c engine/loop.c engine/model.c engine/settings.c
-     engine/state.c mesh/texel.c mesh/texel_slide.c mesh/wrinkle.c
+     contact/contact_untangle.c
+     mesh/near.c mesh/separate.c base/error.c base/memory.c base/text.c show/embedding.c show/volume_restore.c
+     mesh/overlap.c mesh/topology.c mesh/weld.c mesh/texel.c mesh/texel_slide.c mesh/wrinkle.c
      solvers/lattice/lattice_adapt.c solvers/lattice/lattice_embed.c solvers/lattice/lattice_graph.c
      solvers/lattice/lattice_layers.c solvers/lattice/lattice_touch.c solvers/lattice/lattice_voxels.c
-     solvers/solver_kit.c solvers/curves/curves.c solvers/slide/slide.c solvers/slide/slide_advection.c
-     solvers/slide/slide_atlas.c solvers/slide/slide_output.c solvers/slide/slide_rounded.c solvers/slide/slide_step.c
-     solvers/springs/springs.c solvers/springs/springs_bones.c solvers/springs/springs_bulge.c
-     solvers/springs/springs_choice.c solvers/springs/springs_contact.c solvers/springs/springs_dffd.c
-     solvers/springs/springs_guard.c solvers/springs/springs_integrate.c solvers/springs/springs_metaballs.c
-     solvers/springs/springs_penetration.c solvers/springs/springs_prop.c solvers/springs/springs_reference.c
-     solvers/springs/springs_sibson.c solvers/springs/springs_soft.c solvers/springs/springs_yield.c)
+     solvers/solver_kit.c)
 list(TRANSFORM cold PREPEND ${PROJECT_SOURCE_DIR}/src/)
 set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS -Oz)
 find_program(PYTHON3 python3 REQUIRED)
