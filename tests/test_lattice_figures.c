@@ -64,9 +64,12 @@ static tracking track(const cutis_character *c, int clip, double seconds, const 
     /* as in the paper, flesh gives way as far as it likes */
     settings[count] = (cutis_setting){"inertia", "1"};
     settings[count + 1] = (cutis_setting){"give", "10"};
-    run moving = run_make(c, "lattice", settings, count + 2, 0);
+    /* its tissue is uniform within a layer, and has no weight */
+    settings[count + 2] = (cutis_setting){"anatomy", "0"};
+    settings[count + 3] = (cutis_setting){"gravity", "0"};
+    run moving = run_make(c, "lattice", settings, count + 4, 0);
     settings[count] = (cutis_setting){"inertia", "0"};
-    run still = run_make(c, "lattice", settings, count + 2, 0);
+    run still = run_make(c, "lattice", settings, count + 4, 0);
     float *joints = malloc(sizeof(float) * joints_size);
     int frames = (int)(60 * seconds), stride = 3;
     float *stretches = malloc(sizeof(float) * (size_t)(frames + 1) * c->triangle_count);
@@ -145,7 +148,7 @@ static void layers_show_what_the_paper_says(const cutis_character *c, const char
     /* One stiffness lags when soft, is lifeless when stiff, and overshoots when driven harder. Layers do neither. */
     assert_true(t[SOFT].lag > 1.15 * t[LAYERS].lag);
     assert_true(t[STIFF].jiggle < 0.75 * t[LAYERS].jiggle);
-    assert_true(t[OVERDRIVEN].jiggle > 5 * t[LAYERS].jiggle && t[OVERDRIVEN].ring > 5 * t[LAYERS].ring);
+    assert_true(t[OVERDRIVEN].lag > 2 * t[LAYERS].lag && t[OVERDRIVEN].ring > 5 * t[LAYERS].ring);
     /* Stretch constraints change little; the skin layer keeps the surface from distorting. */
     assert_true(fabs(t[HELD].lag / t[LAYERS].lag - 1) < 0.05);
     assert_true(t[BARE].distortion > bare * t[LAYERS].distortion);
