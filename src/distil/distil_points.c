@@ -173,10 +173,11 @@ static nearest nearest_find(const distil *d, const vertex_table *t, const uint8_
 
 /* ---- the data ---- */
 
-static void *take(char **at, size_t count, size_t width)
+/* The next array in the data, of which `used` bytes are taken. Without data it only counts. */
+static void *take(char *data, size_t *used, size_t count, size_t width)
 {
-    void *array = *at;
-    *at += (count * width + 3) / 4 * 4;
+    void *array = data ? data + *used : NULL;
+    *used += (count * width + 3) / 4 * 4;
     return array;
 }
 
@@ -198,32 +199,32 @@ static cutis_result data_allocate(distil *d, data_arrays *a)
 
     /* twice: to measure, then to lay out */
     for (int pass = 0; pass < 2; pass++) {
-        char *at = pass ? d->data : NULL;
-        char *begin = at;
-        take(&at, 64, 1);
-        a->parents = take(&at, joints, 4);
-        d->low = take(&at, joints * 3, 4);
-        d->high = take(&at, joints * 3, 4);
-        a->pivots = take(&at, joints * 3, 4);
-        d->turn_limits = take(&at, joints, 4);
-        d->turn_scales = take(&at, joints * 3, 4);
-        d->turns = take(&at, joints * 3 * (size_t)(a->patch_counts[0] + a->patch_counts[1]), 2);
-        a->opposed = take(&at, joints * joints, 1);
-        a->joint_first = take(&at, joints + 1, 4);
-        a->rest = take(&at, points * 3, 4);
-        a->normals = take(&at, points * 3, 4);
-        d->rest_depths = take(&at, points, 4);
-        a->joints = take(&at, points * CUTIS_LIVE_INFLUENCES, 2);
-        a->weights = take(&at, points * CUTIS_LIVE_INFLUENCES, 4);
-        a->pose_joints = take(&at, points * CUTIS_LIVE_POSE_JOINTS, 2);
-        a->near = take(&at, points * CUTIS_LIVE_NEAR, 2);
-        for (int l = 0; l < 2; l++) a->patches[l] = take(&at, points, 2);
-        for (int l = 0; l < 2; l++) a->near_patches[l] = take(&at, points * CUTIS_LIVE_NEAR_PATCHES, 2);
-        d->scales = take(&at, CUTIS_LIVE_FEATURES, 4);
-        d->coefficients = take(&at, points * 3 * CUTIS_LIVE_FEATURES, 2);
-        a->vertex_points = take(&at, vertices * CUTIS_LIVE_WEIGHTS, 2);
-        a->vertex_weights = take(&at, vertices * CUTIS_LIVE_WEIGHTS, 1);
-        d->size = (size_t)(at - begin);
+        char *data = pass ? (char *)d->data : NULL;
+        size_t used = 0;
+        take(data, &used, 64, 1);
+        a->parents = take(data, &used, joints, 4);
+        d->low = take(data, &used, joints * 3, 4);
+        d->high = take(data, &used, joints * 3, 4);
+        a->pivots = take(data, &used, joints * 3, 4);
+        d->turn_limits = take(data, &used, joints, 4);
+        d->turn_scales = take(data, &used, joints * 3, 4);
+        d->turns = take(data, &used, joints * 3 * (size_t)(a->patch_counts[0] + a->patch_counts[1]), 2);
+        a->opposed = take(data, &used, joints * joints, 1);
+        a->joint_first = take(data, &used, joints + 1, 4);
+        a->rest = take(data, &used, points * 3, 4);
+        a->normals = take(data, &used, points * 3, 4);
+        d->rest_depths = take(data, &used, points, 4);
+        a->joints = take(data, &used, points * CUTIS_LIVE_INFLUENCES, 2);
+        a->weights = take(data, &used, points * CUTIS_LIVE_INFLUENCES, 4);
+        a->pose_joints = take(data, &used, points * CUTIS_LIVE_POSE_JOINTS, 2);
+        a->near = take(data, &used, points * CUTIS_LIVE_NEAR, 2);
+        for (int l = 0; l < 2; l++) a->patches[l] = take(data, &used, points, 2);
+        for (int l = 0; l < 2; l++) a->near_patches[l] = take(data, &used, points * CUTIS_LIVE_NEAR_PATCHES, 2);
+        d->scales = take(data, &used, CUTIS_LIVE_FEATURES, 4);
+        d->coefficients = take(data, &used, points * 3 * CUTIS_LIVE_FEATURES, 2);
+        a->vertex_points = take(data, &used, vertices * CUTIS_LIVE_WEIGHTS, 2);
+        a->vertex_weights = take(data, &used, vertices * CUTIS_LIVE_WEIGHTS, 1);
+        d->size = used;
         if (!pass) d->data = arena_push(d->memory, d->size, 1);
         if (!d->data) return error_memory(d->error, "the data of a distillation");
     }
